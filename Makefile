@@ -1,0 +1,51 @@
+# The front door: each target sets up what it needs (scripts/setup.sh) and then does one thing.
+# The build itself is CMake's; this file only saves typing.
+
+PREFIX ?= /usr/local
+SETUP := scripts/setup.sh
+RELEASE := build/release
+
+.PHONY: build demo test test-long bench format lint symbols install clean help
+
+build: ## build the library and the command (the default)
+	@$(SETUP) build
+	cmake --preset release
+	cmake --build --preset release
+
+demo: build ## train and compare on generated characters; needs no data
+	$(RELEASE)/bin/imp demo
+
+test: ## run all tests but the long ones
+	@$(SETUP) build test
+	scripts/test.sh
+
+test-long: ## run all tests, fuzzers and the thread sanitizer
+	@$(SETUP) build test
+	scripts/test.sh --long
+
+bench: build ## measure the speed and compare it with other libraries
+	@$(SETUP) bench
+	bench/run.sh
+
+format: ## format the C files
+	@$(SETUP) test
+	scripts/format.sh
+
+lint: build ## static analysis of C files and scripts
+	@$(SETUP) lint
+	scripts/lint.sh
+
+symbols: build ## record the symbols the library exports, after a change that is meant
+	scripts/symbols.sh --update $(RELEASE)/lib/libimp.so
+
+install: ## install to PREFIX (/usr/local), under DESTDIR if that is set
+	@$(SETUP) build
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --build --preset release
+	DESTDIR=$(DESTDIR) cmake --install $(RELEASE)
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## show this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20

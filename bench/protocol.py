@@ -1,0 +1,111 @@
+"""How bench/run.py and bench/check_peers.py talk to a peer: one process, a line in, a line of JSON out.
+
+A peer that is not asked anything is stopped (SIGSTOP), so that no spinning thread of it disturbs the
+one being measured.
+"""
+
+import json
+import os
+import signal
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = "/usr/bin/python3"  # Debian's, which python3-torch belongs to
+
+# The most that each library may use, so that a comparison can be held at one instruction set.
+ISA = {
+    "avx512": {"IMP_ISA": "avx512"},
+    "avx2": {"IMP_ISA": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
+             "ATEN_CPU_CAPABILITY": "avx2", "PEAK_ISA": "avx2"},
+    "portable": {"IMP_ISA": "portable", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
+                 "ATEN_CPU_CAPABILITY": "default", "PEAK_ISA": "portable"},
+}
+
+
+def commands(build, imp):
+    """Every peer's command line, by the name it answers with."""
+    torch = [PYTHON, os.path.join(HERE, "peers", "torch_conv4.py")]
+    onednn = os.path.join(build, "onednn_conv4")
+    return {
+        "imp": [imp, "bench", "--serve"],
+        "imp-avx512": [imp, "bench", "--serve"],
+        "imp-avx2": [imp, "bench", "--serve"],
+        "imp-portable": [imp, "bench", "--serve"],
+        "onednn-best": [onednn, "best"],
+        "onednn-direct": [onednn, "direct"],
+        "onednn-winograd": [onednn, "winograd"],
+        "onednn-auto": [onednn, "auto"],
+        "onednn-nhwc": [onednn, "nhwc"],
+        "onednn-pooling": [onednn, "pooling"],
+        "torch-nchw": torch + ["nchw"],
+        "torch-channels-last": torch + ["channels-last"],
+        "torch-channels-last-tuned": torch + ["channels-last", "--tuned"],
+        "torch-mkldnn-tuned": torch + ["mkldnn", "--tuned"],
+        "torch-frozen-tuned": torch + ["frozen", "--tuned"],
+        "torch-frozen-channels-last-tuned": torch + ["frozen-channels-last", "--tuned"],
+        "torch-best": torch + ["best", "--tuned"],
+        "peak": [os.path.join(build, "peak")],
+    }
+
+
+class Unavailable(Exception):
+    """A peer cannot be started, or ended instead of answering."""
+
+
+class Peer:
+    """A running peer, stopped between questions. Use as a context manager."""
+
+    def __init__(self, command, settings):
+        settings = {**os.environ, **settings}
+        # Huge pages for what a library allocates itself; its user's memory asks for them anyway.
+        # PyTorch is left as it comes, except where its tuned way sets this itself.
+        if "torch_conv4.py" not in " ".join(command):
+            settings["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            text=True, env=settings)
+        except OSError as error:
+            raise Unavailable(f"{command[0]}: {error.strerror}") from None
+        self.hello = self.ask("hello")
+        if "unavailable" in self.hello:
+            self.close()
+            raise Unavailable(self.hello["unavailable"])
+
+    def ask(self, line):
+        """The answer to one line, as a dictionary."""
+        try:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            raise Unavailable(f"ended without an answer to '{line}'")
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            return json.loads(answer)
+        except ValueError:
+            raise Unavailable(f"answered '{line}' with '{answer.strip()}'") from None
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            try:
+                self.process.communicate("quit\n", timeout=10)
+            except (subprocess.TimeoutExpired, BrokenPipeError):
+                self.process.kill()
+                self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def environment(name, isa):
+    """What a peer's surroundings need: the instruction set all are held to, or imp's own variant."""
+    if name.startswith("imp-"):
+        return {"IMP_ISA": name[len("imp-"):]}
+    return ISA.get(isa, {})

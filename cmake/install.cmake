@@ -1,0 +1,24 @@
+# What `cmake --install` puts where: the command, the library, its headers, and the two ways to find
+# them, pkg-config's imp.pc and CMake's find_package(imp).
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/imp)
+
+install(TARGETS imp_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS imp EXPORT imp
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/imp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+list(JOIN IMP_MODULES " " requires)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/imp.pc.in imp.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/imp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(EXPORT imp NAMESPACE imp:: FILE imp-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/imp-config.cmake.in imp-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file(imp-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/imp-config.cmake ${PROJECT_BINARY_DIR}/imp-config-version.cmake
+        DESTINATION ${package_dir})

@@ -1,0 +1,157 @@
+/*
+ * episode.h - drawing few-shot tasks from a dataset.
+ *
+ * An episode is a small classification task: supports with labels, queries to be classified and,
+ * in semi-supervised tasks, unlabelled images, some of which may belong to none of the classes
+ * (distractors). No image appears twice in it.
+ *
+ * An episode is named by (seed, purpose, index) and nothing else: number 4711 of the test episodes
+ * is the same on any machine, thread or process and can be drawn alone. Episodes of two purposes
+ * are never made from the same random numbers.
+ */
+#ifndef IMP_EPISODE_H
+#define IMP_EPISODE_H
+
+#include <imp/dataset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum imp_episode_kind {
+    IMP_EPISODE_CLASSES,       /* the label is the class */
+    IMP_EPISODE_SUPER_CLASSES, /* the label is the super-class; its modes are classes */
+    IMP_EPISODE_UNSUPERVISED   /* unlabelled images of some classes, nothing else */
+} imp_episode_kind;
+
+typedef enum imp_purpose { IMP_FOR_TRAINING, IMP_FOR_VALIDATION, IMP_FOR_TESTING } imp_purpose;
+
+/* Which classes may be drawn. */
+typedef enum imp_pool {
+    IMP_POOL_OF_PURPOSE, /* training: the training split, and so on */
+    IMP_POOL_TRAIN,
+    IMP_POOL_VALIDATION,
+    IMP_POOL_TEST,
+    IMP_POOL_ALL /* all three splits, e.g. trained and held-out modes together */
+} imp_pool;
+
+/* Where a member says "0:", zero stands for what follows. */
+typedef struct imp_episode_options {
+    size_t struct_size; /* sizeof(imp_episode_options): lets the struct grow */
+    imp_episode_kind kind;
+    imp_purpose purpose;
+    imp_pool pool;
+    uint64_t seed;
+
+    uint32_t way;         /* classes, or super-classes; 0: 5, super-classes and unsupervised 10 */
+    uint32_t fewest_way;  /* 0: way; less: every episode draws its way between the two */
+    uint32_t modes;       /* classes of every super-class; 0: 10 */
+    uint32_t shot;        /* supports of a class; 0: 1 */
+    uint32_t fewest_shot; /* 0: shot; less: every episode draws its shot between the two */
+    bool unbalanced;      /* every class, not every episode, draws its shot */
+    uint32_t queries;     /* of a class; 0: 5 in training, else 15, but only what the class has */
+
+    uint32_t unlabeled;      /* images of every class without a label; 0: none, unsupervised 5 */
+    uint32_t distractors;    /* classes (or super-classes) beside the support classes, of which only
+                              * unlabelled images are drawn, as many as of the others */
+    double labeled_fraction; /* in training, this part of a class's images is labelled once and for
+                              * all: supports and queries come from it, unlabelled images from the
+                              * rest; 0: 1, all labelled, and unlabelled ones come from the same */
+    uint64_t labeled_seed;
+} imp_episode_options;
+
+/* The defaults: zeros and the struct's size, which are 5-way 1-shot training episodes. */
+IMP_API imp_episode_options imp_episode_defaults(void);
+
+/* The images are in one list: supports, then queries, then unlabelled ones. Supports and queries
+ * stand class by class, unlabelled images in random order. */
+typedef struct imp_episode {
+    uint64_t index;
+    imp_episode_kind kind;
+    size_t way; /* labels are 0 .. way-1 */
+    size_t supports, queries, unlabeled;
+    uint32_t *images;  /* (supports + queries + unlabeled): image numbers in the dataset */
+    int32_t *labels;   /* same; -1 for unlabelled images */
+    int32_t *truth;    /* same; what the label would be; distractor classes are way, way+1, ... */
+    size_t groups;     /* way and the distractor classes */
+    uint32_t *classes; /* (groups): the class, or super-class, that label g stands for */
+} imp_episode;
+
+/* How many images there are in all three parts. */
+static inline size_t imp_episode_size(const imp_episode *episode)
+{
+    return episode->supports + episode->queries + episode->unlabeled;
+}
+
+/* Draws episode number `index`. Release it with imp_episode_clear().
+ *
+ * Whether it can be drawn does not depend on chance: every class that might be drawn is checked. On
+ * failure *episode is zeroed: IMP_EINVAL names the option, or the class and its counts
+ * ("Greek/character07 has 20 images; 1 + 5 + 20 are needed"); IMP_ENOMEM. */
+IMP_API imp_status imp_episode_draw(const imp_dataset *dataset, const imp_episode_options *options,
+                                    uint64_t index, imp_episode *episode, imp_error *error);
+
+/* Releases the lists and zeroes the struct; harmless on a zeroed one. */
+IMP_API void imp_episode_clear(imp_episode *episode);
+
+/* Writes the pixels of all images in order to `pixels`: (images, channels, size, size), scaled to
+ * 0..1 and then normalised as the dataset's options say. */
+IMP_API void imp_episode_pixels(const imp_dataset *dataset, const imp_episode *episode,
+                                float *pixels);
+
+/* ---- drawing ahead ---- */
+
+/* An episode with its pixels. */
+typedef struct imp_task {
+    imp_episode episode;
+    float *pixels;
+} imp_task;
+
+/* A thread that draws and assembles the episodes first, first + 1, ... while the caller works on
+ * earlier ones. The dataset must outlive it. One thread uses it at a time. */
+typedef struct imp_feed imp_feed;
+
+/* `ahead` episodes are kept ready (at least 1). On failure *out is NULL: what imp_episode_draw()
+ * says about the first episode, or IMP_ENOMEM. */
+IMP_API imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *options,
+                                 uint64_t first, size_t ahead, imp_feed **out, imp_error *error);
+
+/* The next task, in order; it belongs to the feed and is good until the next call. On failure *task
+ * is NULL. */
+IMP_API imp_status imp_feed_next(imp_feed *feed, const imp_task **task, imp_error *error);
+
+/* Stops the thread and frees everything. NULL is allowed. */
+IMP_API void imp_feed_close(imp_feed *feed);
+
+/* ---- episode files: JSON Lines, so that two programs can score the identical tasks ---- */
+
+/* The episode as one line of JSON with names for numbers. On success *text is a new
+ * zero-terminated string; free it with imp_episode_text_free(). */
+IMP_API imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode,
+                                       char **text, imp_error *error);
+IMP_API void imp_episode_text_free(char *text);
+
+/* Draws episodes first .. first + count - 1 and writes them to a file, atomically: a line about the
+ * data, with its fingerprint, then a line per episode. */
+IMP_API imp_status imp_episodes_save(const imp_dataset *dataset, const imp_episode_options *options,
+                                     uint64_t first, size_t count, const char *path,
+                                     imp_error *error);
+
+/* The episodes of a file, read back. */
+typedef struct imp_episodes {
+    imp_episode *episodes;
+    size_t count;
+} imp_episodes;
+
+/* Reads such a file, which may also be another program's. The dataset must have the fingerprint of
+ * the one it was written with, and the same rotations. Release with imp_episodes_clear(). On
+ * failure *out is zeroed and the sentence names the line. */
+IMP_API imp_status imp_episodes_load(const imp_dataset *dataset, const char *path,
+                                     imp_episodes *out, imp_error *error);
+IMP_API void imp_episodes_clear(imp_episodes *episodes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

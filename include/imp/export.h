@@ -1,0 +1,11 @@
+/* export.h - marks what the shared library shows to the world; everything else is hidden. */
+#ifndef IMP_EXPORT_H
+#define IMP_EXPORT_H
+
+#if defined(__GNUC__) || defined(__clang__)
+#define IMP_API __attribute__((visibility("default")))
+#else
+#define IMP_API
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * imp.h - all of imp: few-shot learning with infinite mixture prototypes.
+ *
+ * Each header below is the manual of its part.
+ */
+#ifndef IMP_IMP_H
+#define IMP_IMP_H
+
+#include <imp/encoder.h>
+#include <imp/memory.h>
+#include <imp/network.h>
+#include <imp/optimizer.h>
+#include <imp/status.h>
+#include <imp/version.h>
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * method.h - few-shot classification of embedded points: clusters, predictions, loss, gradients.
+ *
+ * A method turns the labelled (and unlabelled) points of one episode into clusters and classifies
+ * the queries by them. It knows vectors, not what they are embeddings of. All methods of the paper
+ * stand behind this one interface:
+ *
+ *     imp                  infinite mixture prototypes, Algorithm 1
+ *     imp-tied             the same with one variance for labelled and unlabelled clusters
+ *     prototypes           one mean per class (Snell et al.)
+ *     neighbors            every labelled point is a cluster
+ *     soft-kmeans          means refined by the unlabelled points (Ren et al.)
+ *     soft-kmeans-cluster  the same with one more cluster for distractors
+ *     soft-kmeans-masked   the same with a learned mask instead
+ *     dp-means             Algorithm 1 with hard assignments
+ *     map-dp               one pass of most probable assignments under a Chinese restaurant process
+ *     em                   one pass of soft assignments under the same prior, or without it
+ *
+ * Variances are called sigma; they are variances, not standard deviations, and are learned as their
+ * logarithms. A squared distance is compared with lambda.
+ */
+#ifndef IMP_METHOD_H
+#define IMP_METHOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/export.h>
+#include <imp/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The label of a point whose class is not known, of a cluster of such points, and of a query that
+ * belongs to none of the classes. */
+#define IMP_UNLABELED (-1)
+
+/* One embedded episode. Nothing here is owned or changed by the library. Rows follow each other
+ * without gaps; every value must be finite. */
+typedef struct imp_episode_view {
+    size_t dimensions; /* at least 1 */
+    size_t way;        /* classes are 0 .. way-1, and each needs a labelled point */
+
+    const float *support;         /* (support_count, dimensions) */
+    const int32_t *support_label; /* a class each, or IMP_UNLABELED for one more unlabelled point */
+    size_t support_count;
+
+    const float *unlabeled; /* (unlabeled_count, dimensions); may be NULL when there are none */
+    size_t unlabeled_count;
+
+    const float *query;         /* (query_count, dimensions); may be NULL when there are none */
+    const int32_t *query_label; /* a class each, or NULL where they are not known: no loss then */
+    size_t query_count;
+} imp_episode_view;
+
+typedef struct imp_method_options {
+    size_t size; /* sizeof(imp_method_options), so that the struct may grow */
+
+    double sigma_l; /* variance of labelled clusters at the start; above 0; default 5 */
+    double sigma_u; /* of unlabelled ones; default 5, soft-kmeans-cluster's distractors: 100 */
+    double alpha;   /* concentration of the Dirichlet process; above 0; default 0.1 */
+    double lambda;  /* threshold of imp, imp-tied and dp-means; NAN (the default): estimated */
+    size_t cluster_steps; /* repeats of imp's, imp-tied's, dp-means' and soft-kmeans' clustering;
+                             at least 1, the default; other methods take only 1 */
+    bool learn_sigma;     /* prototypes: sigma_l is a parameter; otherwise sigma is 1 */
+    bool no_prior;        /* em: without the Chinese restaurant process prior */
+    bool open_set;        /* clusters without a label compete for queries as "none of these" */
+    uint64_t seed;        /* of the mask network's first weights */
+} imp_method_options;
+
+/* Writes the defaults of the method of that name; an unknown name gets those of imp. */
+IMP_API void imp_method_options_init(imp_method_options *options, const char *method);
+
+/* A method with its parameters and the memory it works in. One thread at a time may use it; any
+ * number of methods may be used at once. */
+typedef struct imp_method imp_method;
+
+/* Makes the method of that name. `options` may be NULL for its defaults.
+ *
+ * On success *out is new; free it with imp_method_free(). On failure *out is NULL: IMP_EINVAL for a
+ * name that is none (the sentence lists them) or an option out of range, IMP_ENOMEM. */
+IMP_API imp_status imp_method_create(const char *name, const imp_method_options *options,
+                                     imp_method **out, imp_error *error);
+
+/* NULL is allowed. */
+IMP_API void imp_method_free(imp_method *method);
+
+/* The name of method number `index`, in the order above, or NULL after the last. */
+IMP_API const char *imp_method_name_at(size_t index);
+
+/* One learned tensor. */
+typedef struct imp_method_parameter {
+    const char *name; /* "log_sigma_l", "mask.0.weight", ... */
+    size_t rank;      /* 0 for a scalar */
+    size_t shape[2];
+    size_t offset; /* of its first value in imp_method_values() */
+    size_t count;
+} imp_method_parameter;
+
+/* The learned tensors; none is a possible number. The array lives as long as the method. */
+IMP_API const imp_method_parameter *imp_method_parameters(const imp_method *method, size_t *count);
+
+/* All learned values one after the other, to read and to write between runs; *count may be NULL. */
+IMP_API double *imp_method_values(imp_method *method, size_t *count);
+
+/* What a run found. All arrays belong to the method and last until its next run or its end. */
+typedef struct imp_method_result {
+    double loss;   /* mean cross-entropy of the queries; NAN without query labels or queries */
+    double lambda; /* NAN for a method that has no threshold */
+
+    const int32_t *predictions; /* (queries): a class, or IMP_UNLABELED in open-set mode */
+    const float *probabilities; /* (queries, outcomes) */
+    size_t outcomes;            /* way, and one more in open-set mode: "none of these", the last */
+
+    /* The clusters in the order of their creation. */
+    size_t cluster_count;
+    const int32_t *cluster_label;
+    const double *cluster_sigma;  /* variance of the density that scores queries */
+    const double *cluster_weight; /* sum of the points' shares */
+    const float *cluster_mean;    /* (cluster_count, dimensions) */
+
+    /* Gradients of the loss; NULL unless they were asked for and there is a loss. */
+    const float *support_gradient;    /* (support_count, dimensions) */
+    const float *unlabeled_gradient;  /* (unlabeled_count, dimensions) */
+    const float *query_gradient;      /* (query_count, dimensions) */
+    const double *parameter_gradient; /* as imp_method_values() */
+} imp_method_result;
+
+/* Clusters the episode's points, classifies its queries and, if `gradients`, differentiates.
+ *
+ * Points are taken in order, labelled ones first; the clusters of some methods depend on it. Which
+ * cluster a point joins and by what share, and lambda, are constants to the gradient (the masks of
+ * soft-kmeans-masked are not). After the first run on an episode of some size, a run on one no
+ * larger allocates nothing.
+ *
+ * On failure *result is zeroed: IMP_EINVAL for a value that is not finite (names its row), a label
+ * out of range, a class without points, no dimensions, or a variance that is no longer a finite
+ * number above 0; IMP_ENOMEM. The method can be used again. */
+IMP_API imp_status imp_method_run(imp_method *method, const imp_episode_view *episode,
+                                  bool gradients, imp_method_result *result, imp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * optimizer.h - gradient steps on a flat parameter array: RMSProp, plain SGD, Adam.
+ */
+#ifndef IMP_OPTIMIZER_H
+#define IMP_OPTIMIZER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/export.h>
+#include <imp/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum imp_optimizer_kind { IMP_RMSPROP, IMP_SGD, IMP_ADAM } imp_optimizer_kind;
+
+typedef struct imp_optimizer_options {
+    size_t size; /* sizeof(imp_optimizer_options) */
+    imp_optimizer_kind kind;
+    double decay;        /* RMSProp: of the mean square, in [0, 1) */
+    double beta1, beta2; /* Adam: of the two moments, in [0, 1) */
+    double eps;          /* added to the root, > 0 */
+} imp_optimizer_options;
+
+/* The usual numbers: RMSProp with decay 0.9 and eps 1e-10 as in the paper, SGD without momentum,
+ * Adam with 0.9, 0.999 and 1e-8. */
+IMP_API imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind kind);
+
+typedef struct imp_optimizer imp_optimizer;
+
+/* An optimizer of `count` parameters, its memory of past gradients zero. `options` may be NULL for
+ * the paper's RMSProp. IMP_EINVAL names an option out of range. */
+IMP_API imp_status imp_optimizer_create(size_t count, const imp_optimizer_options *options,
+                                        imp_optimizer **out, imp_error *error);
+
+/* NULL is allowed. */
+IMP_API void imp_optimizer_free(imp_optimizer *optimizer);
+
+/* One step of size `rate` against `gradients`, which are not changed. Takes no memory. */
+IMP_API void imp_optimizer_step(imp_optimizer *optimizer, float *parameters, const float *gradients,
+                                double rate);
+
+/* What a checkpoint must keep: the flat array of past-gradient averages (may be written when
+ * resuming) and the number of steps taken. */
+IMP_API float *imp_optimizer_state(imp_optimizer *optimizer, size_t *count);
+IMP_API uint64_t imp_optimizer_steps(const imp_optimizer *optimizer);
+IMP_API void imp_optimizer_set_steps(imp_optimizer *optimizer, uint64_t steps);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+/* version.h - which imp this is: the header's numbers at compile time, the library's at run time.
+ */
+#ifndef IMP_VERSION_H
+#define IMP_VERSION_H
+
+#include <imp/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IMP_VERSION_MAJOR 0
+#define IMP_VERSION_MINOR 1
+#define IMP_VERSION_PATCH 0
+#define IMP_VERSION_STRING "0.1.0"
+
+/* The version of the library that is linked, e.g. "0.1.0". */
+IMP_API const char *imp_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

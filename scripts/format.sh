@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Formats all C files as .clang-format says; with --check only says which are not so formatted.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mapfile -d '' files < <(find bench include src tests -name '*.[ch]' -print0 | sort -z)
+case ${1:-} in
+'') clang-format -i "${files[@]}" ;;
+--check)
+    status=0
+    for file in "${files[@]}"; do
+        if ! clang-format --dry-run --Werror "$file" 2>/dev/null; then
+            echo "$file is not formatted; run 'make format'" >&2
+            status=1
+        fi
+    done
+    exit $status
+    ;;
+*)
+    echo "usage: scripts/format.sh [--check]" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Static analysis: cppcheck and clang-tidy for what the release build compiles, shellcheck for the
+# scripts. The kernels are left out: the analysers take minutes over them and understand no vectors.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+database=build/release
+mapfile -t files < <(sed -nE 's|^ *"file": ".*/(src/.*)".*|\1|p' $database/compile_commands.json |
+    grep -v '^src/kernels/' | sort -u)
+status=0
+
+echo "== shellcheck"
+shellcheck .ci/run scripts/*.sh || status=1
+
+echo "== cppcheck"
+cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \
+    -I include -I src "${files[@]}" || status=1
+
+echo "== clang-tidy"
+printf '%s\0' "${files[@]}" |
+    xargs -0 -P "$(nproc)" -n 4 clang-tidy --quiet -p $database 2>/dev/null || status=1
+
+exit $status

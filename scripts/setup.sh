@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a group of make's targets needs, if any are missing.
+#
+#   scripts/setup.sh GROUP...     groups: build, test, bench, lint
+#
+# IMP_SETUP=skip leaves the machine alone, for systems that have the same things under other names.
+set -euo pipefail
+
+packages_of() {
+    case $1 in
+    build) echo gcc libc6-dev make cmake ninja-build pkg-config libjansson-dev ;;
+    test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
+        python3-numpy ;;
+    bench) echo libdnnl-dev python3-numpy python3-torch ;;
+    lint) echo clang-tidy cppcheck shellcheck ;;
+    *)
+        echo "scripts/setup.sh: unknown group '$1'; there are build, test, bench and lint" >&2
+        exit 2
+        ;;
+    esac
+}
+
+fail() {
+    echo "scripts/setup.sh: $1; install these packages (or what your system calls them) and run" \
+        "again with IMP_SETUP=skip: ${missing[*]}" >&2
+    exit 1
+}
+
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+if [ "${IMP_SETUP:-}" = skip ]; then
+    exit 0
+fi
+
+wanted=()
+for group in "$@"; do
+    line=$(packages_of "$group")
+    read -ra packages <<<"$line"
+    wanted+=("${packages[@]}")
+done
+
+declare -A installed=()
+if command -v dpkg-query >/dev/null; then
+    # dpkg-query fails when it does not know a package, after printing those it knows.
+    while read -r status package; do
+        [ "$status" != installed ] || installed[$package]=1
+    done < <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    [ -n "${installed[$package]:-}" ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+    exit 0
+fi
+
+as_root=()
+if ! command -v apt-get >/dev/null; then
+    fail "there is no apt-get on this system"
+elif [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "installing packages takes root or sudo"
+    as_root=(sudo)
+fi
+
+echo "installing ${missing[*]}"
+# The package lists may be absent (the rehearsal fails) or out of date (the installation fails).
+if ! apt install --simulate --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
+    apt update
+fi
+if ! apt install --yes --no-install-recommends "${missing[@]}" >/dev/null; then
+    apt update
+    apt install --yes --no-install-recommends "${missing[@]}" >/dev/null ||
+        fail "apt-get could not install everything"
+fi

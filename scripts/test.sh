@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Runs every test and ends with a line that adds them up: "N passed, N failed[, N skipped]".
+#
+#   scripts/test.sh [--long]
+#
+# A stage that fails does not stop the ones after it. --long adds the thread sanitizer, a minute of
+# each fuzzer and the tests labelled "long".
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+long=no
+case ${1:-} in
+'') ;;
+--long) long=yes ;;
+*)
+    echo "usage: scripts/test.sh [--long]" >&2
+    exit 2
+    ;;
+esac
+
+shared=${IMP_SHARED:-$PWD/../shared}
+jobs=$(nproc)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+passed=0
+failed=0
+skipped=0
+
+heading() {
+    echo
+    echo "== $1"
+}
+
+# check NAME COMMAND...: one test, which passes if the command does. Its output is shown only if it
+# fails.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        echo "ok: $name"
+        passed=$((passed + 1))
+    else
+        cat "$work/log"
+        echo "FAILED: $name"
+        failed=$((failed + 1))
+        return 1
+    fi
+}
+
+configure_and_build() { # PRESET
+    cmake --preset "$1" -DIMP_SHARED="$shared" &&
+        cmake --build --preset "$1" --parallel "$jobs" -- --quiet
+}
+
+# The number that an attribute of CTest's JUnit report has.
+attribute() { # NAME
+    sed -nE "s/^[[:space:]]+$1=\"([0-9]+)\".*/\1/p" "$work/junit.xml" | head -n 1
+}
+
+run_ctest() { # PRESET [ARGUMENT...]
+    local preset=$1 total
+    shift
+    rm -f "$work/junit.xml"
+    ctest --preset "$preset" -j 2 --output-junit "$work/junit.xml" "$@"
+    total=$(attribute tests)
+    if [ -z "$total" ]; then
+        echo "FAILED: ctest gave no report"
+        failed=$((failed + 1))
+        return
+    fi
+    failed=$((failed + $(attribute failures)))
+    skipped=$((skipped + $(attribute skipped)))
+    passed=$((passed + total - $(attribute failures) - $(attribute skipped)))
+}
+
+build_and_test() { # PRESET [CTEST-ARGUMENT...]
+    local preset=$1
+    shift
+    if check "$preset: build" configure_and_build "$preset"; then
+        run_ctest "$preset" "$@"
+    fi
+}
+
+# ---- an application that uses the installed library ----
+
+# Compiles and runs the consumer as an application with a Makefile would. pkg-config takes the
+# staging folder for the root of another system, which is what it is.
+consume_by_pkg_config() { # STAGE [--static]
+    local stage=$1
+    shift
+    local libdir=$stage/usr/local/lib
+    export PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
+    local flags
+    flags=$(pkg-config "$@" --cflags --libs imp) || return
+    # shellcheck disable=SC2086 # the flags are words to split
+    gcc tests/install/consumer.c $flags -o "$stage/consumer" &&
+        LD_LIBRARY_PATH=$libdir "$stage/consumer"
+}
+
+consume_by_cmake() { # STAGE
+    cmake -G Ninja -S tests/install -B "$1/consumer-build" -DCMAKE_PREFIX_PATH="$1/usr/local" &&
+        cmake --build "$1/consumer-build" &&
+        "$1/consumer-build/consumer"
+}
+
+install_and_consume() { # NAME BUILD-FOLDER [PKG-CONFIG-OPTION]
+    local name=$1 build=$2 stage=$work/$1
+    shift 2
+    check "$name: install" env DESTDIR="$stage" cmake --install "$build" || return
+    check "$name: the installed command runs" "$stage/usr/local/bin/imp" --version
+    check "$name: pkg-config" consume_by_pkg_config "$stage" "$@"
+    check "$name: find_package" consume_by_cmake "$stage"
+}
+
+# ---- the long ones ----
+
+fuzz() { # PROGRAM
+    local name corpus seeds
+    name=$(basename "$1")
+    corpus=build/fuzz/corpus/$name
+    seeds=tests/fuzz/corpus/${name#fuzz_}
+    mkdir -p "$corpus"
+    [ ! -d "$seeds" ] || cp -n "$seeds"/* "$corpus"
+    "$1" -max_total_time=60 -timeout=10 -artifact_prefix="$corpus-" "$corpus"
+}
+
+# ---- all stages ----
+
+heading "Format and layers"
+check "clang-format" scripts/format.sh --check
+check "layers" scripts/check-layers.sh
+
+heading "GCC, warnings as errors"
+build_and_test gcc
+
+heading "Clang, warnings as errors"
+build_and_test clang -L '^unit$'
+
+heading "Address and undefined-behaviour sanitizers"
+build_and_test asan
+
+heading "Installed library"
+install_and_consume shared build/gcc
+if check "static: build" configure_and_build static; then
+    install_and_consume static build/static --static
+fi
+
+heading "Exported symbols"
+check "symbols" scripts/symbols.sh build/gcc/lib/libimp.so
+
+if [ "$long" = yes ]; then
+    heading "Thread sanitizer"
+    build_and_test tsan
+
+    heading "Fuzzers, a minute each"
+    if check "fuzz: build" configure_and_build fuzz; then
+        for program in build/fuzz/tests/fuzz/fuzz_*; do
+            [ ! -x "$program" ] || check "$(basename "$program")" fuzz "$program"
+        done
+    fi
+
+    heading "Long tests"
+    run_ctest long
+fi
+
+summary="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || summary+=", $skipped skipped"
+echo
+echo "$summary"
+[ "$failed" -eq 0 ]

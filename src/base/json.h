@@ -1,0 +1,16 @@
+/* json.h - JSON text through jansson, with this library's errors. */
+#ifndef IMP_BASE_JSON_H
+#define IMP_BASE_JSON_H
+
+#include <jansson.h>
+
+#include <imp/status.h>
+
+/* Parses strictly: duplicate keys and anything after the value are refused. On success *out is a
+ * new reference; the sentence of a failure names line and column. */
+imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error *error);
+
+/* Writes `value`, indented and newline-terminated, atomically to `path`. */
+imp_status imp_json_save(const char *path, const json_t *value, imp_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * random.h - counter-based random numbers (Philox4x32-10, Salmon et al. 2011).
+ *
+ * A sequence is named by (seed, stream, index) and nothing else, so that episode 4711 of the test
+ * stream can be drawn alone, on any thread or machine, and is the same. Not for cryptography.
+ */
+#ifndef IMP_BASE_RANDOM_H
+#define IMP_BASE_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who draws. Two purposes never share a stream, so their numbers never coincide. */
+enum imp_stream {
+    IMP_STREAM_WEIGHTS = 1,
+    IMP_STREAM_TRAIN,
+    IMP_STREAM_VALIDATION,
+    IMP_STREAM_TEST,
+    IMP_STREAM_SPLIT,
+    IMP_STREAM_GLYPHS,
+    IMP_STREAM_ORDER,
+    IMP_STREAM_DEMO
+};
+
+typedef struct imp_random {
+    uint32_t key[2];     /* the seed */
+    uint32_t counter[4]; /* block within the sequence, stream, index (low, high) */
+    uint32_t word[4];    /* the current block's output */
+    unsigned used;       /* how many of its words are gone */
+} imp_random;
+
+/* One Philox4x32-10 block: the published bijection, exposed for its test vectors. */
+void imp_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+/* The beginning of the sequence (seed, stream, index). It holds 2^34 words. */
+imp_random imp_random_start(uint64_t seed, uint32_t stream, uint64_t index);
+
+uint32_t imp_random_u32(imp_random *random);
+uint64_t imp_random_u64(imp_random *random);
+
+/* Uniform in 0..bound-1 without bias; bound must be at least 1. */
+uint32_t imp_random_below(imp_random *random, uint32_t bound);
+
+/* Uniform in [0, 1), 53 bits. */
+double imp_random_uniform(imp_random *random);
+
+/* Standard normal (Box-Muller, two uniforms each, nothing kept between calls). */
+double imp_random_normal(imp_random *random);
+
+/* Fisher-Yates: any order of items[0..count-1] is equally likely; count is below 2^32. */
+void imp_random_shuffle(imp_random *random, uint32_t *items, size_t count);
+
+#endif

@@ -1,0 +1,600 @@
+/*
+ * safetensors.c - the safetensors format, every claim of a file checked before it is believed.
+ *
+ * A file comes from anywhere, so its header is held against the bytes that are really there: the
+ * tensors must lie inside the file, be as long as their shapes say, and cover the data without
+ * holes or overlaps. That leaves one way to read a file, and no place to hide anything in it.
+ */
+#include "base/safetensors.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+enum {
+    PREAMBLE = 8,             /* bytes that hold the header's length */
+    HEADER_LIMIT = 100000000, /* the cap of the reference implementation */
+    ALIGNMENT = 64,           /* of the data in a file written here, and of repacked tensors */
+};
+
+#define METADATA "__metadata__"
+#define SUPPORTED "F32, F64, I32, I64 and U8"
+
+struct imp_safetensors {
+    json_t *header;       /* owns the names and the metadata */
+    unsigned char *bytes; /* owns the tensors' data */
+    imp_tensor *tensors;  /* in the header's order */
+    size_t count;
+};
+
+/* ---- names ---- */
+
+static const char *const dtype_codes[] = {
+    [IMP_FLOAT32] = "F32", [IMP_FLOAT64] = "F64", [IMP_INT32] = "I32",
+    [IMP_INT64] = "I64",   [IMP_UINT8] = "U8",
+};
+
+enum { DTYPES = sizeof dtype_codes / sizeof dtype_codes[0] };
+
+/* A name somebody else chose, made fit for a sentence: not too long, and no control characters that
+ * would play tricks on a terminal. */
+typedef struct quoted {
+    char text[84];
+} quoted;
+
+static quoted quote(const char *name)
+{
+    quoted out;
+    size_t length = strlen(name), room = sizeof out.text - sizeof "...";
+    size_t kept = length <= room ? length : room;
+    while (kept < length && kept > 0 && ((unsigned char)name[kept] & 0xC0u) == 0x80u)
+        kept--;
+    for (size_t i = 0; i < kept; i++) {
+        unsigned char c = (unsigned char)name[i];
+        out.text[i] = c < 0x20 || c == 0x7f ? '?' : name[i];
+    }
+    strcpy(out.text + kept, kept < length ? "..." : "");
+    return out;
+}
+
+static imp_status find_dtype(const char *name, const char *code, imp_dtype *dtype, imp_error *error)
+{
+    static const char *const others[] = {"BOOL",    "I8",      "I16",     "U16",     "U32",
+                                         "U64",     "F16",     "BF16",    "C64",     "F4",
+                                         "F6_E2M3", "F6_E3M2", "F8_E4M3", "F8_E5M2", "F8_E8M0"};
+
+    for (size_t i = 0; i < DTYPES; i++)
+        if (strcmp(code, dtype_codes[i]) == 0) {
+            *dtype = (imp_dtype)i;
+            return IMP_OK;
+        }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(code, others[i]) == 0)
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "tensor '%s' is of dtype %s, which is not supported; save it as one of "
+                            "%s",
+                            quote(name).text, code, SUPPORTED);
+    return imp_fail(error, IMP_EFORMAT,
+                    "tensor '%s' is of the unknown dtype '%s'; supported are %s", quote(name).text,
+                    quote(code).text, SUPPORTED);
+}
+
+/* ---- reading ---- */
+
+/* Where a tensor lies within the data, kept until all are known to fit together. */
+typedef struct span {
+    size_t begin, end;
+    const char *name;
+} span;
+
+static imp_status find_header(const unsigned char *bytes, size_t size, size_t *length,
+                              imp_error *error)
+{
+    if (size < PREAMBLE)
+        return imp_fail(error, IMP_EFORMAT,
+                        "it is not a safetensors file: it holds %zu bytes, fewer than the %d of "
+                        "the header's length",
+                        size, PREAMBLE);
+    uint64_t announced = 0;
+    for (int i = PREAMBLE; i > 0; i--)
+        announced = announced << 8 | bytes[i - 1];
+    if (announced > HEADER_LIMIT)
+        return imp_fail(error, IMP_EFORMAT,
+                        "it is not a safetensors file: it announces a header of %llu bytes, and at "
+                        "most %d are allowed",
+                        (unsigned long long)announced, HEADER_LIMIT);
+    if (announced > size - PREAMBLE)
+        return imp_fail(error, IMP_EFORMAT,
+                        "the file ends inside its header: %zu bytes of it where %llu are announced",
+                        size - PREAMBLE, (unsigned long long)announced);
+    if (announced == 0 || bytes[PREAMBLE] != '{')
+        return imp_fail(error, IMP_EFORMAT,
+                        "it is not a safetensors file: its header does not begin with '{'");
+    *length = (size_t)announced;
+    return IMP_OK;
+}
+
+static imp_status check_metadata(json_t *metadata, imp_error *error)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(metadata))
+        return imp_fail(error, IMP_EFORMAT, METADATA " is not an object of strings");
+    json_object_foreach(metadata, key, value)
+    {
+        if (!json_is_string(value))
+            return imp_fail(error, IMP_EFORMAT, "the value of '%s' in " METADATA " is not a string",
+                            quote(key).text);
+    }
+    return IMP_OK;
+}
+
+/* A JSON integer that is a size; jansson has refused those beyond 64 bits. */
+static bool get_size(const json_t *value, size_t *out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return false;
+    *out = (size_t)json_integer_value(value);
+    return true;
+}
+
+static imp_status parse_shape(const json_t *shape, imp_tensor *tensor, imp_error *error)
+{
+    if (!json_is_array(shape))
+        return imp_fail(error, IMP_EFORMAT, "the shape of tensor '%s' is not an array",
+                        quote(tensor->name).text);
+    tensor->rank = json_array_size(shape);
+    if (tensor->rank > IMP_MAX_RANK)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "tensor '%s' has %zu dimensions, and at most %d are supported",
+                        quote(tensor->name).text, tensor->rank, IMP_MAX_RANK);
+    for (size_t i = 0; i < tensor->rank; i++)
+        if (!get_size(json_array_get(shape, i), &tensor->shape[i]))
+            return imp_fail(error, IMP_EFORMAT,
+                            "the shape of tensor '%s' has a length that is not an integer >= 0",
+                            quote(tensor->name).text);
+    return IMP_OK;
+}
+
+static imp_status parse_offsets(const json_t *offsets, size_t data_size, span *where,
+                                imp_error *error)
+{
+    if (!json_is_array(offsets) || json_array_size(offsets) != 2 ||
+        !get_size(json_array_get(offsets, 0), &where->begin) ||
+        !get_size(json_array_get(offsets, 1), &where->end))
+        return imp_fail(error, IMP_EFORMAT,
+                        "the data_offsets of tensor '%s' are not two integers >= 0",
+                        quote(where->name).text);
+    if (where->begin > where->end)
+        return imp_fail(error, IMP_EFORMAT,
+                        "the data_offsets of tensor '%s' end (%zu) before they begin (%zu)",
+                        quote(where->name).text, where->end, where->begin);
+    if (where->end > data_size)
+        return imp_fail(error, IMP_EFORMAT,
+                        "tensor '%s' ends at byte %zu of the data, of which the file holds %zu",
+                        quote(where->name).text, where->end, data_size);
+    return IMP_OK;
+}
+
+static imp_status parse_tensor(const char *name, const json_t *entry, const unsigned char *data,
+                               size_t data_size, imp_tensor *tensor, span *where, imp_error *error)
+{
+    const json_t *code = json_object_get(entry, "dtype");
+    const json_t *shape = json_object_get(entry, "shape");
+    const json_t *offsets = json_object_get(entry, "data_offsets");
+    if (code == NULL || shape == NULL || offsets == NULL || json_object_size(entry) != 3)
+        return imp_fail(error, IMP_EFORMAT,
+                        "tensor '%s' is not described by exactly dtype, shape and data_offsets",
+                        quote(name).text);
+    if (!json_is_string(code))
+        return imp_fail(error, IMP_EFORMAT, "the dtype of tensor '%s' is not a string",
+                        quote(name).text);
+
+    *tensor = (imp_tensor){.name = name};
+    *where = (span){.name = name};
+    imp_status status;
+    if ((status = find_dtype(name, json_string_value(code), &tensor->dtype, error)) != IMP_OK ||
+        (status = parse_shape(shape, tensor, error)) != IMP_OK ||
+        (status = parse_offsets(offsets, data_size, where, error)) != IMP_OK)
+        return status;
+
+    size_t needed;
+    if (!imp_shape_size(tensor->dtype, tensor->rank, tensor->shape, &tensor->count, &needed))
+        return imp_fail(error, IMP_EFORMAT,
+                        "the shape %s of tensor '%s' does not fit in any memory",
+                        imp_shape_format(tensor->rank, tensor->shape).text, quote(name).text);
+    if (where->end - where->begin != needed)
+        return imp_fail(
+            error, IMP_EFORMAT, "tensor '%s' holds %zu bytes where its shape %s of %s needs %zu",
+            quote(name).text, where->end - where->begin,
+            imp_shape_format(tensor->rank, tensor->shape).text, dtype_codes[tensor->dtype], needed);
+    tensor->data = data + where->begin;
+    return IMP_OK;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const span *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* Sorts the spans; they must cover the data from its first byte to its last, each byte once. */
+static imp_status check_tiling(span *spans, size_t count, size_t data_size, imp_error *error)
+{
+    size_t covered = 0;
+    qsort(spans, count, sizeof *spans, by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (spans[i].begin < covered)
+            return imp_fail(error, IMP_EFORMAT, "tensors '%s' and '%s' overlap in the data",
+                            quote(spans[i - 1].name).text, quote(spans[i].name).text);
+        if (spans[i].begin > covered)
+            return imp_fail(error, IMP_EFORMAT,
+                            "the data has a hole of %zu bytes before tensor '%s'",
+                            spans[i].begin - covered, quote(spans[i].name).text);
+        covered = spans[i].end;
+    }
+    if (covered != data_size)
+        return imp_fail(error, IMP_EFORMAT,
+                        "the file holds %zu bytes of data, of which the last %zu belong to no "
+                        "tensor",
+                        data_size, data_size - covered);
+    return IMP_OK;
+}
+
+static bool is_aligned(const imp_tensor *tensor)
+{
+    return (uintptr_t)tensor->data % imp_dtype_size(tensor->dtype) == 0;
+}
+
+/* The format packs tensors without regard to alignment. Where that leaves one askew, all move to a
+ * block of their own in which each begins at a multiple of 64. */
+static imp_status align(imp_safetensors *file, imp_error *error)
+{
+    size_t askew = 0, total = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        askew += !is_aligned(&file->tensors[i]);
+        size_t bytes = file->tensors[i].count * imp_dtype_size(file->tensors[i].dtype);
+        if (!imp_add(total, bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT, &total))
+            return imp_fail_memory(error, "aligned tensors");
+    }
+    if (askew == 0)
+        return IMP_OK;
+
+    unsigned char *block = imp_allocate(total, 1);
+    if (block == NULL)
+        return imp_fail_memory(error, "aligned tensors");
+    size_t at = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        imp_tensor *tensor = &file->tensors[i];
+        size_t bytes = tensor->count * imp_dtype_size(tensor->dtype);
+        memcpy(block + at, tensor->data, bytes);
+        tensor->data = block + at;
+        at += bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
+    }
+    imp_release(file->bytes);
+    file->bytes = block;
+    return IMP_OK;
+}
+
+/* Fills file->tensors from the header; `spans` has room for as many. */
+static imp_status parse_entries(imp_safetensors *file, size_t begin, size_t size, span *spans,
+                                imp_error *error)
+{
+    const char *name;
+    json_t *entry;
+    json_object_foreach(file->header, name, entry)
+    {
+        imp_status status;
+        if (strcmp(name, METADATA) == 0) {
+            status = check_metadata(entry, error);
+        } else {
+            size_t i = file->count++;
+            status = parse_tensor(name, entry, file->bytes + begin, size - begin, &file->tensors[i],
+                                  &spans[i], error);
+        }
+        if (status != IMP_OK)
+            return status;
+    }
+    return check_tiling(spans, file->count, size - begin, error);
+}
+
+/* Parses file->bytes into the rest of `file`, which the caller frees either way. */
+static imp_status parse(imp_safetensors *file, size_t size, imp_error *error)
+{
+    size_t length = 0;
+    imp_status status = find_header(file->bytes, size, &length, error);
+    if (status != IMP_OK)
+        return status;
+    status = imp_json_parse((const char *)file->bytes + PREAMBLE, length, &file->header, error);
+    if (status != IMP_OK) {
+        if (status == IMP_EFORMAT)
+            imp_error_prefix(error, "its header is not valid JSON");
+        return status;
+    }
+
+    size_t entries = json_object_size(file->header);
+    span *spans = imp_allocate(entries, sizeof *spans);
+    file->tensors = imp_allocate(entries, sizeof *file->tensors);
+    if (spans == NULL || file->tensors == NULL)
+        status = imp_fail_memory(error, "the list of tensors");
+    else
+        status = parse_entries(file, PREAMBLE + length, size, spans, error);
+    imp_release(spans);
+    if (status == IMP_OK)
+        status = align(file, error);
+    return status;
+}
+
+imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetensors **out,
+                                 imp_error *error)
+{
+    *out = NULL;
+
+    imp_safetensors *file = imp_allocate_zeroed(1, sizeof *file);
+    if (file == NULL) {
+        imp_release(bytes);
+        return imp_fail_memory(error, "a safetensors file");
+    }
+    file->bytes = bytes;
+    imp_status status = parse(file, size, error);
+    if (status != IMP_OK)
+        imp_safetensors_free(file);
+    else
+        *out = file;
+    return status;
+}
+
+imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_error *error)
+{
+    *out = NULL;
+
+    unsigned char *bytes;
+    size_t size;
+    imp_status status = imp_file_read(path, PTRDIFF_MAX, &bytes, &size, error);
+    if (status != IMP_OK)
+        return status;
+    status = imp_safetensors_parse(bytes, size, out, error);
+    if (status != IMP_OK)
+        imp_error_prefix(error, path);
+    return status;
+}
+
+void imp_safetensors_free(imp_safetensors *file)
+{
+    if (file == NULL)
+        return;
+    json_decref(file->header);
+    imp_release(file->tensors);
+    imp_release(file->bytes);
+    imp_release(file);
+}
+
+size_t imp_safetensors_count(const imp_safetensors *file)
+{
+    return file->count;
+}
+
+const imp_tensor *imp_safetensors_at(const imp_safetensors *file, size_t index)
+{
+    return index < file->count ? &file->tensors[index] : NULL;
+}
+
+/* One by one: a model has a few dozen tensors, and each is asked for once. */
+const imp_tensor *imp_safetensors_find(const imp_safetensors *file, const char *name)
+{
+    for (size_t i = 0; i < file->count; i++)
+        if (strcmp(file->tensors[i].name, name) == 0)
+            return &file->tensors[i];
+    return NULL;
+}
+
+const char *imp_safetensors_metadata(const imp_safetensors *file, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(file->header, METADATA), key));
+}
+
+/* ---- writing ---- */
+
+/* How many bytes follow the first one of a UTF-8 character; -1 for a byte that begins none. */
+static int following(unsigned char first)
+{
+    if (first < 0x80)
+        return 0;
+    if (first < 0xC0 || first >= 0xF8)
+        return -1;
+    return first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+}
+
+/* jansson refuses other text too, but does not say whether it was that or the memory. */
+static bool is_utf8(const char *text)
+{
+    static const unsigned char mask[] = {0x7F, 0x1F, 0x0F, 0x07}; /* of the first byte */
+    static const uint32_t least[] = {0x00, 0x80, 0x800, 0x10000}; /* that needs so many more */
+
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c != '\0') {
+        int more = following(*c);
+        if (more < 0)
+            return false;
+        uint32_t point = *c++ & mask[more];
+        for (int i = 0; i < more; i++, c++) {
+            if ((*c & 0xC0) != 0x80)
+                return false;
+            point = point << 6 | (*c & 0x3F);
+        }
+        bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+        if (point < least[more] || point > 0x10FFFF || surrogate)
+            return false;
+    }
+    return true;
+}
+
+/* What a tensor adds to the data; refuses one the format or its reader would not take. */
+static imp_status check_tensor(const imp_tensor *tensor, size_t *bytes, imp_error *error)
+{
+    if (tensor->name == NULL || tensor->name[0] == '\0' || !is_utf8(tensor->name))
+        return imp_fail(error, IMP_EINVAL, "a tensor has no name, or one that is not UTF-8");
+    if (strcmp(tensor->name, METADATA) == 0)
+        return imp_fail(error, IMP_EINVAL, "a tensor is called " METADATA ", which is reserved");
+
+    size_t count;
+    bool sound = (size_t)tensor->dtype < DTYPES && tensor->rank <= IMP_MAX_RANK &&
+                 imp_shape_size(tensor->dtype, tensor->rank, tensor->shape, &count, bytes) &&
+                 count == tensor->count && (*bytes == 0 || tensor->data != NULL);
+    for (size_t i = 0; sound && i < tensor->rank; i++)
+        sound = tensor->shape[i] <= INT64_MAX;
+    if (!sound)
+        return imp_fail(error, IMP_EINVAL,
+                        "the dtype, shape, count and data of tensor '%s' disagree",
+                        quote(tensor->name).text);
+    return IMP_OK;
+}
+
+/* Both of these swallow a NULL that jansson gave for want of memory, and return true then. */
+static bool failed_to_append(json_t *array, size_t number)
+{
+    return json_array_append_new(array, json_integer((json_int_t)number)) != 0;
+}
+
+static bool failed_to_set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) != 0;
+}
+
+/* {"dtype": ..., "shape": [...], "data_offsets": [begin, end]}, or NULL without memory. */
+static json_t *describe(const imp_tensor *tensor, size_t begin, size_t end)
+{
+    json_t *entry = json_object(), *shape = json_array(), *offsets = json_array();
+    bool failed = false;
+    for (size_t i = 0; i < tensor->rank; i++)
+        failed |= failed_to_append(shape, tensor->shape[i]);
+    failed |= failed_to_append(offsets, begin);
+    failed |= failed_to_append(offsets, end);
+    failed |= failed_to_set(entry, "dtype", json_string(dtype_codes[tensor->dtype]));
+    failed |= failed_to_set(entry, "shape", shape);
+    failed |= failed_to_set(entry, "data_offsets", offsets);
+    if (!failed)
+        return entry;
+    json_decref(entry);
+    return NULL;
+}
+
+static imp_status add_metadata(json_t *header, const imp_metadata *metadata, size_t count,
+                               imp_error *error)
+{
+    if (count == 0)
+        return IMP_OK;
+    json_t *object = json_object();
+    if (failed_to_set(header, METADATA, object))
+        return imp_fail_memory(error, "a safetensors header");
+    for (size_t i = 0; i < count; i++) {
+        const char *key = metadata[i].key, *value = metadata[i].value;
+        if (key == NULL || key[0] == '\0' || !is_utf8(key))
+            return imp_fail(error, IMP_EINVAL, "a metadata key is empty or not UTF-8");
+        if (value == NULL || !is_utf8(value))
+            return imp_fail(error, IMP_EINVAL, "the metadata value of '%s' is missing or not UTF-8",
+                            quote(key).text);
+        if (json_object_get(object, key) != NULL)
+            return imp_fail(error, IMP_EINVAL, "the metadata key '%s' is given twice",
+                            quote(key).text);
+        if (failed_to_set(object, key, json_string(value)))
+            return imp_fail_memory(error, "a safetensors header");
+    }
+    return IMP_OK;
+}
+
+static imp_status add_tensors(json_t *header, const imp_tensor *tensors, size_t count,
+                              imp_error *error)
+{
+    size_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = 0, end;
+        imp_status status = check_tensor(&tensors[i], &bytes, error);
+        if (status != IMP_OK)
+            return status;
+        if (json_object_get(header, tensors[i].name) != NULL)
+            return imp_fail(error, IMP_EINVAL, "two tensors are called '%s'",
+                            quote(tensors[i].name).text);
+        if (!imp_add(begin, bytes, &end) || end > INT64_MAX)
+            return imp_fail(error, IMP_EINVAL, "the tensors are too large for any file together");
+        if (failed_to_set(header, tensors[i].name, describe(&tensors[i], begin, end)))
+            return imp_fail_memory(error, "a safetensors header");
+        begin = end;
+    }
+    return IMP_OK;
+}
+
+/* The length and the text of `header`, padded with spaces so that the data begins at a multiple of
+ * 64 and can be used where it lies. Release *text. */
+static imp_status write_header(const json_t *header, char **text, size_t *size, imp_error *error)
+{
+    size_t length = json_dumpb(header, NULL, 0, JSON_COMPACT);
+    if (length == 0)
+        return imp_fail_memory(error, "a safetensors header");
+    if (length > HEADER_LIMIT - ALIGNMENT)
+        return imp_fail(error, IMP_EINVAL,
+                        "the names and the metadata take %zu bytes, and at most %d are allowed",
+                        length, HEADER_LIMIT - ALIGNMENT);
+
+    size_t end = (PREAMBLE + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *out = imp_allocate(end, 1);
+    if (out == NULL || json_dumpb(header, out + PREAMBLE, length, JSON_COMPACT) != length) {
+        imp_release(out);
+        return imp_fail_memory(error, "a safetensors header");
+    }
+    memset(out + PREAMBLE + length, ' ', end - PREAMBLE - length);
+    uint64_t announced = end - PREAMBLE;
+    for (int i = 0; i < PREAMBLE; i++)
+        out[i] = (char)(announced >> 8 * i & 0xff);
+    *text = out;
+    *size = end;
+    return IMP_OK;
+}
+
+static imp_status build_header(const imp_tensor *tensors, size_t count,
+                               const imp_metadata *metadata, size_t metadata_count, char **text,
+                               size_t *size, imp_error *error)
+{
+    json_t *header = json_object();
+    if (header == NULL)
+        return imp_fail_memory(error, "a safetensors header");
+    imp_status status = add_metadata(header, metadata, metadata_count, error);
+    if (status == IMP_OK)
+        status = add_tensors(header, tensors, count, error);
+    if (status == IMP_OK)
+        status = write_header(header, text, size, error);
+    json_decref(header);
+    return status;
+}
+
+imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, size_t count,
+                                const imp_metadata *metadata, size_t metadata_count,
+                                imp_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &size, error);
+    if (status != IMP_OK) {
+        imp_error_prefix(error, path);
+        return status;
+    }
+
+    imp_writer writer;
+    status = imp_writer_open(&writer, path, error);
+    if (status == IMP_OK)
+        status = imp_writer_write(&writer, text, size, error);
+    for (size_t i = 0; status == IMP_OK && i < count; i++)
+        status = imp_writer_write(&writer, tensors[i].data,
+                                  tensors[i].count * imp_dtype_size(tensors[i].dtype), error);
+    if (status == IMP_OK)
+        status = imp_writer_commit(&writer, error);
+    imp_release(text);
+    return status;
+}

@@ -1,0 +1,59 @@
+/*
+ * safetensors.h - named tensors and string metadata in one file, read and written strictly.
+ *
+ * The format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes without
+ * holes. A model, a training checkpoint and a fitted mixture are all such files.
+ */
+#ifndef IMP_BASE_SAFETENSORS_H
+#define IMP_BASE_SAFETENSORS_H
+
+#include <stddef.h>
+
+#include <imp/status.h>
+
+#include "base/npy.h"
+
+/* A tensor that belongs to somebody else. */
+typedef struct imp_tensor {
+    const char *name;
+    imp_dtype dtype;
+    size_t rank;
+    size_t shape[IMP_MAX_RANK];
+    size_t count; /* product of the shape */
+    const void *data;
+} imp_tensor;
+
+typedef struct imp_metadata {
+    const char *key;
+    const char *value;
+} imp_metadata;
+
+/* A file in memory. Everything it hands out lives until it is freed. */
+typedef struct imp_safetensors imp_safetensors;
+
+/* Parses a whole file held in memory. Takes `bytes` over (they came from imp_allocate) on success
+ * and on failure alike. */
+imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetensors **out,
+                                 imp_error *error);
+
+/* imp_safetensors_parse() on a file; every sentence names the path. */
+imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_error *error);
+
+void imp_safetensors_free(imp_safetensors *file);
+
+size_t imp_safetensors_count(const imp_safetensors *file);
+const imp_tensor *imp_safetensors_at(const imp_safetensors *file, size_t index);
+
+/* The tensor of that name, or NULL. Its data is aligned for its type. */
+const imp_tensor *imp_safetensors_find(const imp_safetensors *file, const char *name);
+
+/* The metadata value of that key, or NULL. */
+const char *imp_safetensors_metadata(const imp_safetensors *file, const char *key);
+
+/* Writes atomically, tensors in the order given (the same input gives the same bytes). Names and
+ * keys must be distinct and not empty, and no tensor may be called "__metadata__". */
+imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, size_t count,
+                                const imp_metadata *metadata, size_t metadata_count,
+                                imp_error *error);
+
+#endif

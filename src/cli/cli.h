@@ -1,0 +1,32 @@
+/*
+ * cli.h - the commands of `imp`.
+ *
+ * A command is one file: its table of options, its usage, and a function that parses, calls the
+ * library and prints. To add one, declare it here and add its row to commands.c.
+ */
+#ifndef IMP_CLI_CLI_H
+#define IMP_CLI_CLI_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+typedef struct imp_command {
+    const imp_usage *usage;
+    /* argv[0] is the command's name. Returns the status to exit with. */
+    int (*run)(int argc, char **argv);
+} imp_command;
+
+/* All commands in the order of the help; the last row's usage is NULL. */
+extern const imp_command imp_commands[];
+
+/* The command of that name, or NULL after a sentence on stderr that suggests the nearest one. */
+const imp_command *imp_command_find(const char *name);
+
+/* Prints what `imp --help` prints. */
+void imp_commands_print(FILE *stream);
+
+extern const imp_usage imp_help_usage;
+int imp_command_help(int argc, char **argv);
+
+#endif

@@ -1,0 +1,42 @@
+/* commands.c - the table of commands. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/suggest.h"
+
+const imp_command imp_commands[] = {
+    {&imp_help_usage, imp_command_help},
+    {NULL, NULL},
+};
+
+const imp_command *imp_command_find(const char *name)
+{
+    imp_suggestion suggestion = imp_suggestion_start(name);
+    for (const imp_command *command = imp_commands; command->usage; command++) {
+        if (strcmp(command->usage->command, name) == 0)
+            return command;
+        imp_suggestion_offer(&suggestion, command->usage->command);
+    }
+    if (suggestion.nearest)
+        imp_complain(IMP_EXIT_USAGE, NULL, "unknown command '%s'; did you mean '%s'?", name,
+                     suggestion.nearest);
+    else
+        imp_complain(IMP_EXIT_USAGE, NULL, "unknown command '%s'; 'imp --help' lists the commands",
+                     name);
+    return NULL;
+}
+
+void imp_commands_print(FILE *stream)
+{
+    fputs("Usage: imp COMMAND [OPTION]...\n"
+          "\n"
+          "Infinite mixture prototypes: clustering and few-shot classification.\n"
+          "\n"
+          "Commands\n",
+          stream);
+    for (const imp_command *command = imp_commands; command->usage; command++)
+        fprintf(stream, "  %-12s%s\n", command->usage->command, command->usage->summary);
+    fputs("\n"
+          "'imp COMMAND --help' explains a command, 'imp --version' tells the version.\n",
+          stream);
+}

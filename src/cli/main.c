@@ -1,0 +1,51 @@
+/*
+ * main.c - the command `imp`: finds the command named by the first word and hands it the rest.
+ *
+ * Exit status: 0 when all was done, 1 when it could not be done, 2 when the command line was wrong.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/version.h>
+
+#include "cli/cli.h"
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        imp_commands_print(stderr);
+        return IMP_EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        printf("imp %s\n", imp_version());
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        imp_commands_print(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (word[0] == '-')
+        return imp_complain(IMP_EXIT_USAGE, NULL,
+                            "unknown option '%s'; only --help and --version stand before a command",
+                            word);
+
+    const imp_command *command = imp_command_find(word);
+    return command ? command->run(argc - 1, argv + 1) : IMP_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+
+    /* A full disk shows only when the last of the output is written. */
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        imp_complain(IMP_EXIT_FAILURE, NULL, "cannot write to standard output: %s",
+                     errno ? strerror(errno) : "an earlier write failed");
+        if (status == EXIT_SUCCESS)
+            status = IMP_EXIT_FAILURE;
+    }
+    return status;
+}

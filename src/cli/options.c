@@ -1,0 +1,203 @@
+/*
+ * options.c - reads a command line by a table of options.
+ *
+ * Strict on purpose: no abbreviations, no numbers with something behind them, nothing out of range.
+ * A slip of the keyboard shall never start a day of training with other settings than were meant.
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/suggest.h"
+
+int imp_complain(int status, const char *command, const char *format, ...)
+{
+    if (command)
+        fprintf(stderr, "imp %s: ", command);
+    else
+        fputs("imp: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return status;
+}
+
+/* ---- values ---- */
+
+static bool parse_integer(const imp_option *option, const char *text, int64_t *value)
+{
+    /* strtoimax() would skip spaces, and takes an empty text for zero. */
+    if (text[0] == '\0' || text[strspn(text, "+-0123456789")] != '\0')
+        return false;
+    char *end;
+    errno = 0;
+    intmax_t parsed = strtoimax(text, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return false;
+    if (parsed < option->integers.least || parsed > option->integers.most)
+        return false;
+    *value = (int64_t)parsed;
+    return true;
+}
+
+static bool parse_number(const imp_option *option, const char *text, double *value)
+{
+    /* Decimal only: strtod() also knows spaces, hexadecimal, infinity and NaN. */
+    if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
+        return false;
+    char *end;
+    errno = 0;
+    double parsed = strtod(text, &end);
+    if (errno != 0 || *end != '\0')
+        return false;
+    if (parsed < option->numbers.least || parsed > option->numbers.most)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+static bool parse_choice(const imp_option *option, const char *text, int *value)
+{
+    for (int i = 0; option->choices[i]; i++)
+        if (strcmp(option->choices[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+    return false;
+}
+
+/* Sets the option's member to what `text` says; false, and nothing set, when it says nothing. */
+static bool set_value(const imp_option *option, const char *text, void *settings)
+{
+    void *member = (char *)settings + option->offset;
+    switch (option->kind) {
+    case IMP_KIND_INTEGER:
+        return parse_integer(option, text, member);
+    case IMP_KIND_NUMBER:
+        return parse_number(option, text, member);
+    case IMP_KIND_CHOICE:
+        return parse_choice(option, text, member);
+    case IMP_KIND_TEXT:
+        *(const char **)member = text;
+        return true;
+    case IMP_KIND_FLAG:
+    case IMP_KIND_HEADING:
+    case IMP_KIND_END:
+        break;
+    }
+    return false;
+}
+
+static int complain_value(const imp_usage *usage, const imp_option *option, const char *text)
+{
+    char values[300];
+    imp_option_describe(option, values, sizeof values);
+    return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs %s, not '%s'",
+                        option->name, values, text);
+}
+
+/* ---- options ---- */
+
+/* The option whose name is the first `length` characters of `name`, or NULL. */
+static const imp_option *find_option(const imp_usage *usage, const char *name, size_t length)
+{
+    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+        if (option->name && strlen(option->name) == length &&
+            memcmp(option->name, name, length) == 0)
+            return option;
+    return NULL;
+}
+
+/* `word` is the option as typed, `length` says where its name ends. */
+static int complain_unknown(const imp_usage *usage, const char *word, size_t length)
+{
+    char name[100];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    imp_suggestion suggestion = imp_suggestion_start(name + strspn(name, "-"));
+    imp_suggestion_offer(&suggestion, "help");
+    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+        if (option->name)
+            imp_suggestion_offer(&suggestion, option->name);
+    if (suggestion.nearest)
+        return imp_complain(IMP_EXIT_USAGE, usage->command,
+                            "unknown option '%s'; did you mean '--%s'?", name, suggestion.nearest);
+    return imp_complain(IMP_EXIT_USAGE, usage->command,
+                        "unknown option '%s'; 'imp %s --help' lists the options", name,
+                        usage->command);
+}
+
+/* Handles the option at argv[*index] and moves *index to the last word it took. */
+static int parse_option(const imp_usage *usage, int argc, char **argv, int *index, void *settings)
+{
+    const char *word = argv[*index];
+    size_t length = strcspn(word, "=");
+    const char *value = word[length] == '=' ? word + length + 1 : NULL;
+
+    const imp_option *option = NULL;
+    if (strncmp(word, "--", 2) == 0)
+        option = find_option(usage, word + 2, length - 2);
+    if (!option)
+        return complain_unknown(usage, word, length);
+
+    if (option->kind == IMP_KIND_FLAG) {
+        if (value)
+            return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' takes no value",
+                                option->name);
+        *(bool *)((char *)settings + option->offset) = true;
+        return IMP_GO_ON;
+    }
+    if (!value) {
+        if (*index + 1 == argc)
+            return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs a value: %s",
+                                option->name, option->argument);
+        value = argv[++*index];
+    }
+    if (!set_value(option, value, settings))
+        return complain_value(usage, option, value);
+    return IMP_GO_ON;
+}
+
+static int check_operands(const imp_usage *usage, char **argv, int count)
+{
+    if (count > usage->most)
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "unexpected argument '%s'",
+                            argv[usage->most + 1]);
+    if (count < usage->fewest)
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "needs %s; got %d argument%s",
+                            usage->operands, count, count == 1 ? "" : "s");
+    return IMP_GO_ON;
+}
+
+int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands)
+{
+    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+        if (option->initial && !set_value(option, option->initial, settings))
+            return complain_value(usage, option, option->initial);
+
+    int count = 0;
+    bool only_operands = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        bool is_operand = word[0] != '-' || word[1] == '\0'; /* "-" is standard input or output */
+        if (only_operands || is_operand) {
+            argv[++count] = argv[i];
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            imp_usage_print(usage, stdout);
+            return EXIT_SUCCESS;
+        } else {
+            int status = parse_option(usage, argc, argv, &i, settings);
+            if (status != IMP_GO_ON)
+                return status;
+        }
+    }
+    *operands = count;
+    return check_operands(usage, argv, count);
+}

@@ -1,0 +1,110 @@
+/*
+ * options.h - the options of a command as a table, and the one parser that reads them.
+ *
+ * A table is plain data, because more than the parser reads it: the usage text is made from it, and
+ * completions and man pages can be. An option knows the member of the command's settings that it
+ * sets and its default value, written as a user would type it; so defaults are stated once.
+ *
+ *     typedef struct settings { int64_t batch; bool json; } settings;
+ *
+ *     static const imp_option options[] = {
+ *         {IMP_OPTION_HEADING("Work")},
+ *         {IMP_OPTION_INTEGER(settings, batch), .name = "batch", .argument = "N",
+ *          .integers = {1, 4096}, .initial = "120", .help = "images per step"},
+ *         {IMP_OPTION_HEADING("Output")},
+ *         {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
+ *         {IMP_OPTION_END}};
+ */
+#ifndef IMP_CLI_OPTIONS_H
+#define IMP_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum imp_option_kind {
+    IMP_KIND_END, /* ends a table */
+    IMP_KIND_HEADING,
+    IMP_KIND_FLAG,    /* bool: false until given */
+    IMP_KIND_INTEGER, /* int64_t */
+    IMP_KIND_NUMBER,  /* double */
+    IMP_KIND_TEXT,    /* const char *: points into argv or at the default */
+    IMP_KIND_CHOICE   /* int: index into the choices */
+} imp_option_kind;
+
+typedef struct imp_option {
+    imp_option_kind kind;
+    size_t offset;        /* of the member in the command's settings */
+    const char *name;     /* without the dashes */
+    const char *argument; /* what the usage calls the value: "N", "FILE"; NULL for a flag */
+    const char *help;     /* a phrase, begun in lower case, no full stop; or the heading */
+    const char *initial;  /* the default; NULL leaves the member zero */
+    union {
+        struct {
+            int64_t least, most; /* INT64_MAX: no upper limit */
+        } integers;
+        struct {
+            double least, most; /* INFINITY: no upper limit */
+        } numbers;
+        const char *const *choices; /* ends with NULL */
+    };
+} imp_option;
+
+/* offsetof() that compiles only if the member has the type that the kind of option sets. */
+#define IMP_OPTION_MEMBER(settings, member, type) \
+    (offsetof(settings, member) + 0 * sizeof(_Generic(((settings *)0)->member, type : 0)))
+
+/* The beginning of a row: what kind it is and, for an option, which member it sets. */
+#define IMP_OPTION_FLAG(settings, member) \
+    .kind = IMP_KIND_FLAG, .offset = IMP_OPTION_MEMBER(settings, member, bool)
+#define IMP_OPTION_INTEGER(settings, member) \
+    .kind = IMP_KIND_INTEGER, .offset = IMP_OPTION_MEMBER(settings, member, int64_t)
+#define IMP_OPTION_NUMBER(settings, member) \
+    .kind = IMP_KIND_NUMBER, .offset = IMP_OPTION_MEMBER(settings, member, double)
+#define IMP_OPTION_TEXT(settings, member) \
+    .kind = IMP_KIND_TEXT, .offset = IMP_OPTION_MEMBER(settings, member, const char *)
+#define IMP_OPTION_CHOICE(settings, member) \
+    .kind = IMP_KIND_CHOICE, .offset = IMP_OPTION_MEMBER(settings, member, int)
+#define IMP_OPTION_HEADING(text) .kind = IMP_KIND_HEADING, .help = (text)
+#define IMP_OPTION_END .kind = IMP_KIND_END
+
+/* A command as its user sees it. */
+typedef struct imp_usage {
+    const char *command;         /* "bench" */
+    const char *summary;         /* one line that begins with a verb, no full stop */
+    const char *operands;        /* "MODEL IMAGE...", or NULL where there are none */
+    int fewest, most;            /* operands; INT_MAX: no upper limit */
+    const imp_option *options;   /* ends with IMP_OPTION_END */
+    const char *const *examples; /* whole command lines, ends with NULL */
+} imp_usage;
+
+enum {
+    IMP_GO_ON = -1,       /* not an exit status: the command line was understood */
+    IMP_EXIT_FAILURE = 1, /* the work could not be done */
+    IMP_EXIT_USAGE = 2    /* the command line was wrong */
+};
+
+/* Parses a command line; argv[0] is the command's name and is not looked at.
+ *
+ * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
+ * defaults, then as the command line says (the last word on an option counts). Options are
+ * --name value or --name=value, and may stand between operands; "--" ends them. The operands are
+ * moved to argv[1] .. argv[*operands].
+ *
+ * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help has printed the usage,
+ * IMP_EXIT_USAGE after a sentence on stderr. */
+int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands);
+
+/* Prints what --help prints: at most 80 columns wide. */
+void imp_usage_print(const imp_usage *usage, FILE *stream);
+
+/* Writes what values an option takes, e.g. "an integer from 1 to 4096", cut to fit. */
+void imp_option_describe(const imp_option *option, char *text, size_t size);
+
+/* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr and returns
+ * `status`, so that a failing command ends in `return imp_complain(...)`. */
+int imp_complain(int status, const char *command, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * catalog.h - which pictures a dataset is to have, before any of them is read.
+ *
+ * A reader of some layout (Omniglot, folder, CSV) opens its sources and adds one entry per picture;
+ * imp_catalog_load() does the rest, the same for all of them: sort, check, decode in parallel,
+ * fingerprint, group into classes.
+ */
+#ifndef IMP_DATA_CATALOG_H
+#define IMP_DATA_CATALOG_H
+
+#include "data/dataset.h"
+#include "data/source.h"
+
+typedef struct imp_catalog_entry {
+    char *name;            /* "SUPER-CLASS/CLASS/FILE" or "CLASS/FILE" */
+    uint32_t class_length; /* how much of the name is the class's */
+    uint32_t super_length; /* how much of that is the super-class's; 0: none */
+    imp_split split;
+    uint32_t source, member; /* where its bytes are; member IMP_ABSENT: nowhere */
+    char *absent;            /* the sentence that says why, else NULL */
+} imp_catalog_entry;
+
+#define IMP_ABSENT UINT32_MAX
+
+enum { IMP_MOST_SOURCES = 4 };
+
+typedef struct imp_catalog {
+    imp_catalog_entry *entries;
+    size_t count, capacity;
+    imp_source sources[IMP_MOST_SOURCES];
+    size_t source_count;
+} imp_catalog;
+
+/* How to load: the options with the kind's own defaults filled in. Zero size or channels are
+ * decided by the first picture. */
+typedef struct imp_load_plan {
+    uint32_t size, channels;
+    bool invert, skip_broken;
+    size_t pixel_limit;
+    int threads;
+} imp_load_plan;
+
+imp_load_plan imp_load_plan_from(const imp_dataset_options *options);
+
+/* Adds an entry with a copy of `name`, cut as "SUPER-CLASS/CLASS/FILE" says; NULL on lack of
+ * memory. The pointer is good until the next call. */
+imp_catalog_entry *imp_catalog_add(imp_catalog *catalog, const char *name);
+
+/* Releases everything; harmless on a zeroed catalog. */
+void imp_catalog_clear(imp_catalog *catalog);
+
+/* Makes the dataset. Sorts the catalog. The sentence of a failure names a file or class. */
+imp_status imp_catalog_load(imp_catalog *catalog, const imp_load_plan *plan, imp_dataset *dataset,
+                            imp_error *error);
+
+/* The first half of it: sorts, and refuses a picture that is listed twice or a class that is in two
+ * splits. */
+imp_status imp_catalog_check(imp_catalog *catalog, imp_error *error);
+
+/* The second half, without pixels: names, classes and super-classes of the checked entries. */
+imp_status imp_catalog_group(const imp_catalog *catalog, imp_dataset *dataset, imp_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* csv.h - the rows of a comma-separated file (RFC 4180). */
+#ifndef IMP_DATA_CSV_H
+#define IMP_DATA_CSV_H
+
+#include <stddef.h>
+
+#include <imp/status.h>
+
+enum { IMP_CSV_COLUMNS = 32 };
+
+/* A file being read. The text is changed in place: fields are unquoted and terminated. */
+typedef struct imp_csv {
+    char *next, *end;
+    size_t line; /* where the last row began, from 1 */
+    size_t next_line;
+    char *fields[IMP_CSV_COLUMNS];
+    size_t count;
+} imp_csv;
+
+/* Begins with `size` bytes of text that are followed by a zero byte, as imp_file_read() gives them.
+ * A byte order mark is skipped. */
+imp_csv imp_csv_start(char *text, size_t size);
+
+/* Reads the next row that is not empty into `fields`. At the end `count` is 0. IMP_EFORMAT for an
+ * open quote, text behind a closing one or too many columns; names the line. */
+imp_status imp_csv_next(imp_csv *csv, imp_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * dataset.h - the inside of an imp_dataset: flat arrays that are either owned or mapped from a
+ * pack.
+ *
+ * Pictures are stored once, sorted by name; a class is a range of them. A turned class is another
+ * view of the same range. The public face is <imp/dataset.h>.
+ */
+#ifndef IMP_DATA_DATASET_H
+#define IMP_DATA_DATASET_H
+
+#include <imp/dataset.h>
+
+typedef struct imp_class {
+    char *name;
+    uint32_t super_class; /* its number, or IMP_NO_SUPER_CLASS */
+    imp_split split;
+    uint32_t turns;         /* quarter turns, counter-clockwise */
+    uint32_t first_picture; /* the range of stored pictures it shows */
+    uint32_t count;
+    uint32_t first_image; /* the numbers its images have */
+} imp_class;
+
+#define IMP_NO_SUPER_CLASS UINT32_MAX
+
+enum { IMP_FINGERPRINT_BYTES = 32 };
+
+struct imp_dataset {
+    char kind[16];
+    uint32_t size, channels;
+    size_t class_count, super_count, picture_count, image_count;
+    imp_class *classes;
+    char **super_classes;
+
+    const uint32_t *picture_names; /* (picture_count): where in picture_text a name begins */
+    const char *picture_text;
+    size_t picture_text_size;
+    const uint8_t *pixels; /* (picture_count, channels, size, size) */
+
+    uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
+    char fingerprint_text[2 * IMP_FINGERPRINT_BYTES + 1];
+    imp_size_range sizes;
+    char **faults;
+    size_t fault_count;
+    float mean[3], deviation[3];
+
+    /* Behind the const pointers above: memory of its own, or a mapped pack. */
+    void *owned_names, *owned_text, *owned_pixels;
+    void *map;
+    size_t map_size;
+};
+
+/* Bytes of one stored picture. */
+static inline size_t imp_picture_bytes(const imp_dataset *dataset)
+{
+    return (size_t)dataset->channels * dataset->size * dataset->size;
+}
+
+static inline const char *imp_picture_name(const imp_dataset *dataset, size_t picture)
+{
+    return dataset->picture_text + dataset->picture_names[picture];
+}
+
+/* How to read a plane of size x size turned counter-clockwise: where its first pixel comes from,
+ * and the steps to the next one on the right and to the next one below. */
+static inline ptrdiff_t imp_turn_steps(uint32_t size, uint32_t turns, ptrdiff_t *right,
+                                       ptrdiff_t *down)
+{
+    ptrdiff_t side = (ptrdiff_t)size;
+    *right = turns == 0 ? 1 : turns == 1 ? side : turns == 2 ? -1 : -side;
+    *down = turns == 0 ? side : turns == 1 ? -1 : turns == 2 ? -side : 1;
+    return turns == 0   ? 0
+           : turns == 1 ? side - 1
+           : turns == 2 ? side * side - 1
+                        : side * (side - 1);
+}
+
+/* Copies a picture of `channels` planes of `size` x `size` bytes, turned counter-clockwise. */
+void imp_turn(const uint8_t *from, uint32_t channels, uint32_t size, uint32_t turns, uint8_t *to);
+
+/* Adds the classes that quarter turns make; `rotations` is 4. On failure nothing is changed. */
+imp_status imp_dataset_rotate(imp_dataset *dataset, imp_error *error);
+
+/* Numbers the images of all classes in order. */
+imp_status imp_dataset_number(imp_dataset *dataset, imp_error *error);
+
+/* Assigns every class to a split as imp_dataset_options.split says. Checked on return: every class
+ * is in exactly one split or none. */
+imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint64_t seed,
+                                   imp_error *error);
+
+/* The split of an Omniglot class by its name, IMP_SPLIT_NONE for a name Omniglot does not have. */
+imp_split imp_omniglot_vinyals(const char *class_name);
+imp_split imp_omniglot_lake(const char *class_name);
+
+/* Fills in fingerprint and fingerprint_text from the digest of every picture's bytes,
+ * (picture_count, IMP_FINGERPRINT_BYTES). */
+void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
+void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
+void imp_fingerprint_format(imp_dataset *dataset);
+
+/* ---- the kinds, used by dataset_open.c ----
+ *
+ * Each fills a zeroed dataset with base classes (no turns) and the source's own split. What they
+ * leave behind on failure is freed by the caller through imp_dataset_free(). */
+imp_status imp_open_omniglot(imp_dataset *dataset, const char *path,
+                             const imp_dataset_options *options, imp_error *error);
+imp_status imp_open_folder(imp_dataset *dataset, const char *path,
+                           const imp_dataset_options *options, imp_error *error);
+imp_status imp_open_csv(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
+                        imp_error *error);
+imp_status imp_open_glyphs(imp_dataset *dataset, const imp_dataset_options *options,
+                           imp_error *error);
+imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
+                         imp_error *error);
+
+/* Whether the file begins as a pack does. */
+bool imp_is_pack(const char *path);
+
+#endif

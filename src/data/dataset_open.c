@@ -1,0 +1,134 @@
+/*
+ * dataset_open.c - from a name such as "omniglot:PATH" to a dataset.
+ *
+ * Every kind gives base classes and its own split; what follows is the same for all: another split
+ * where one was asked for, then the turned classes.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/dataset.h"
+
+typedef enum kind { OMNIGLOT, CSV, FOLDER, GLYPHS, PACK, UNKNOWN } kind;
+
+static const char *const kind_names[] = {"omniglot", "csv", "folder", "glyphs", "pack"};
+
+enum { MOST_SIZE = 4096 };
+
+static bool holds(const char *path, const char *name)
+{
+    char whole[4096];
+    struct stat about;
+    int length = snprintf(whole, sizeof whole, "%s/%s", path, name);
+    return length > 0 && (size_t)length < sizeof whole && stat(whole, &about) == 0;
+}
+
+/* What a path without a kind is. */
+static kind guess(const char *path)
+{
+    if (holds(path, "images_background") || holds(path, "images_background.zip"))
+        return OMNIGLOT;
+    if (holds(path, "train.csv") || holds(path, "val.csv") || holds(path, "test.csv"))
+        return CSV;
+    return imp_is_pack(path) ? PACK : FOLDER;
+}
+
+/* Cuts "omniglot:PATH" in two. */
+static kind parse_name(const char *name, const char **path)
+{
+    *path = name;
+    for (kind k = OMNIGLOT; k < UNKNOWN; k++) {
+        size_t length = strlen(kind_names[k]);
+        if (strncmp(name, kind_names[k], length) != 0)
+            continue;
+        if (name[length] == ':') {
+            *path = name + length + 1;
+            return k;
+        }
+        if (k == GLYPHS && name[length] == '\0')
+            return k;
+    }
+    return UNKNOWN;
+}
+
+static imp_status check_options(const imp_dataset_options *options, imp_error *error)
+{
+    if (options->struct_size != sizeof *options)
+        return imp_fail(error, IMP_EINVAL,
+                        "struct_size of the dataset options is %zu and must be %zu; begin with "
+                        "imp_dataset_defaults()",
+                        options->struct_size, sizeof *options);
+    if (options->size > MOST_SIZE)
+        return imp_fail(error, IMP_EINVAL, "the size must be from 1 to %d pixels, not %u",
+                        MOST_SIZE, options->size);
+    if (options->channels != 0 && options->channels != 1 && options->channels != 3)
+        return imp_fail(error, IMP_EINVAL, "the channels must be 1 (gray) or 3 (RGB), not %u",
+                        options->channels);
+    if (options->rotations != 0 && options->rotations != 1 && options->rotations != 4)
+        return imp_fail(error, IMP_EINVAL, "the rotations must be 1 or 4, not %u",
+                        options->rotations);
+    for (int i = 0; i < 3; i++)
+        if (!(options->deviation[i] >= 0.0f))
+            return imp_fail(error, IMP_EINVAL, "the deviation of a channel must not be negative");
+    return IMP_OK;
+}
+
+static imp_status open_kind(imp_dataset *dataset, kind what, const char *path,
+                            const imp_dataset_options *options, imp_error *error)
+{
+    snprintf(dataset->kind, sizeof dataset->kind, "%s", kind_names[what]);
+    switch (what) {
+    case OMNIGLOT:
+        return imp_open_omniglot(dataset, path, options, error);
+    case CSV:
+        return imp_open_csv(dataset, path, options, error);
+    case FOLDER:
+        return imp_open_folder(dataset, path, options, error);
+    case GLYPHS:
+        return imp_open_glyphs(dataset, options, error);
+    case PACK:
+        return imp_open_pack(dataset, path, options, error);
+    case UNKNOWN:
+        break;
+    }
+    return imp_fail(error, IMP_EINVAL, "unknown kind of dataset");
+}
+
+imp_status imp_dataset_open(const char *name, const imp_dataset_options *options, imp_dataset **out,
+                            imp_error *error)
+{
+    *out = NULL;
+    imp_dataset_options defaults = imp_dataset_defaults();
+    if (options == NULL)
+        options = &defaults;
+    imp_status status = check_options(options, error);
+    if (status != IMP_OK)
+        return status;
+    const char *path;
+    kind what = parse_name(name, &path);
+    if (what == UNKNOWN)
+        what = guess(path);
+
+    imp_dataset *dataset = imp_allocate_zeroed(1, sizeof *dataset);
+    if (dataset == NULL)
+        return imp_fail_memory(error, "a dataset");
+    status = open_kind(dataset, what, path, options, error);
+    bool own = options->split == NULL || strcmp(options->split, "own") == 0;
+    if (status == IMP_OK && !own)
+        status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
+    if (status == IMP_OK && options->rotations == 4)
+        status = imp_dataset_rotate(dataset, error);
+    if (status != IMP_OK) {
+        imp_dataset_free(dataset);
+        return status;
+    }
+    for (int i = 0; i < 3; i++) {
+        dataset->mean[i] = options->mean[i];
+        dataset->deviation[i] = options->deviation[i] > 0.0f ? options->deviation[i] : 1.0f;
+    }
+    *out = dataset;
+    return IMP_OK;
+}

@@ -1,0 +1,100 @@
+/*
+ * folder.c - anyone's pictures: CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, in a folder or archive.
+ *
+ * One depth for all: a picture at another depth than the first is most likely in the wrong place,
+ * and guessing would silently make a class of it.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "data/catalog.h"
+
+static unsigned depth_of(const char *name)
+{
+    unsigned depth = 0;
+    for (; *name != '\0'; name++)
+        depth += *name == '/';
+    return depth;
+}
+
+/* Archives often hold everything below one folder named as they are; its length with the slash. */
+static size_t common_folder(const imp_source *source)
+{
+    if (!source->archive || source->count == 0)
+        return 0;
+    const char *first = source->names[0];
+    const char *slash = strchr(first, '/');
+    size_t length = slash != NULL ? (size_t)(slash - first) + 1 : 0;
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->names[i];
+        if (strncmp(name, first, length) != 0)
+            return 0;
+        if (imp_source_is_picture(name) && depth_of(name + length) == 0)
+            return 0; /* it is the class */
+    }
+    return length;
+}
+
+static imp_status add_pictures(imp_catalog *catalog, imp_error *error)
+{
+    const imp_source *source = &catalog->sources[0];
+    size_t skip = common_folder(source);
+    const char *first = NULL;
+    for (size_t member = 0; member < source->count; member++) {
+        const char *name = source->names[member];
+        if (!imp_source_is_picture(name))
+            continue;
+        name += skip;
+        if (first == NULL)
+            first = name;
+        unsigned depth = depth_of(name);
+        if (depth == 0)
+            return imp_fail(error, IMP_EINVAL,
+                            "'%s' in '%s' is in no class; pictures belong in CLASS/PICTURE or "
+                            "SUPER-CLASS/CLASS/PICTURE",
+                            name, source->path);
+        if (depth > 2)
+            return imp_fail(error, IMP_EINVAL,
+                            "'%s' in '%s' lies too deep; pictures belong in CLASS/PICTURE or "
+                            "SUPER-CLASS/CLASS/PICTURE",
+                            name, source->path);
+        if (depth != depth_of(first))
+            return imp_fail(error, IMP_EINVAL,
+                            "'%s' and '%s' in '%s' do not lie equally deep; either all classes "
+                            "have a super-class or none has",
+                            first, name, source->path);
+        imp_catalog_entry *entry = imp_catalog_add(catalog, name);
+        if (entry == NULL)
+            return imp_fail_memory(error, "a list of pictures");
+        entry->member = (uint32_t)member;
+    }
+    return IMP_OK;
+}
+
+imp_status imp_open_folder(imp_dataset *dataset, const char *path,
+                           const imp_dataset_options *options, imp_error *error)
+{
+    imp_load_plan plan = imp_load_plan_from(options);
+    imp_catalog catalog = {0};
+    imp_status status = imp_source_open(&catalog.sources[0], path, error);
+    if (status == IMP_OK) {
+        catalog.source_count = 1;
+        status = add_pictures(&catalog, error);
+    }
+    if (status == IMP_OK) {
+        status = imp_catalog_load(&catalog, &plan, dataset, error);
+        if (status != IMP_OK)
+            imp_error_prefix(error, path);
+    }
+    imp_catalog_clear(&catalog);
+    if (status != IMP_OK)
+        return status;
+
+    status = imp_dataset_apply_split(dataset, "classes:0.64/0.16/0.2", 0, error);
+    if (status != IMP_EINVAL)
+        return status;
+    /* Too few classes for three parts: then all train. */
+    for (size_t i = 0; i < dataset->class_count; i++)
+        dataset->classes[i].split = IMP_SPLIT_TRAIN;
+    return IMP_OK;
+}

@@ -1,0 +1,97 @@
+/*
+ * image.c - what can be done with a decoded picture without knowing where it came from.
+ *
+ * Gray is computed with the integer weights Pillow uses, so that a picture prepared there and one
+ * prepared here agree.
+ */
+#include "data/image.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+imp_status imp_image_check_size(uint32_t width, uint32_t height, size_t pixel_limit,
+                                imp_error *error)
+{
+    if (width == 0 || height == 0)
+        return imp_fail(error, IMP_EFORMAT, "the picture is %u x %u pixels, which is empty", width,
+                        height);
+    if ((uint64_t)width * height > pixel_limit)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "the picture is %u x %u pixels, and at most %zu pixels are allowed", width,
+                        height, pixel_limit);
+    return IMP_OK;
+}
+
+imp_status imp_image_create(imp_image *image, uint32_t width, uint32_t height, uint32_t channels,
+                            imp_error *error)
+{
+    *image = (imp_image){0};
+    size_t row, pixels;
+    if (!imp_multiply(width, channels, &row) || !imp_multiply(row, height, &pixels))
+        return imp_fail_memory(error, "a picture");
+    uint8_t *memory = imp_allocate(pixels, 1);
+    if (memory == NULL)
+        return imp_fail_memory(error, "a picture");
+    *image = (imp_image){width, height, channels, memory};
+    return IMP_OK;
+}
+
+void imp_image_clear(imp_image *image)
+{
+    imp_release(image->pixels);
+    *image = (imp_image){0};
+}
+
+imp_status imp_image_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                            imp_error *error)
+{
+    static const uint8_t png[] = {0x89, 'P', 'N', 'G'};
+    static const uint8_t jpeg[] = {0xFF, 0xD8, 0xFF};
+
+    *image = (imp_image){0};
+    if (size == 0)
+        return imp_fail(error, IMP_EFORMAT, "the file is empty");
+    if (size >= sizeof png && memcmp(bytes, png, sizeof png) == 0)
+        return imp_png_decode(bytes, size, pixel_limit, image, error);
+    if (size >= sizeof jpeg && memcmp(bytes, jpeg, sizeof jpeg) == 0)
+        return imp_jpeg_decode(bytes, size, pixel_limit, image, error);
+    return imp_fail(error, IMP_EFORMAT, "the file is neither a PNG nor a JPEG picture");
+}
+
+static uint8_t luma(const uint8_t *rgb)
+{
+    return (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
+}
+
+imp_status imp_image_convert(imp_image *image, uint32_t channels, imp_error *error)
+{
+    if (image->channels == channels)
+        return IMP_OK;
+    imp_image other;
+    imp_status status = imp_image_create(&other, image->width, image->height, channels, error);
+    if (status != IMP_OK)
+        return status;
+
+    size_t pixels = (size_t)image->width * image->height;
+    if (channels == 1) {
+        for (size_t i = 0; i < pixels; i++)
+            other.pixels[i] = luma(image->pixels + 3 * i);
+    } else {
+        for (size_t i = 0; i < pixels; i++)
+            memset(other.pixels + 3 * i, image->pixels[i], 3);
+    }
+    imp_image_clear(image);
+    *image = other;
+    return IMP_OK;
+}
+
+void imp_image_to_planes(const imp_image *image, bool invert, uint8_t *planes)
+{
+    size_t pixels = (size_t)image->width * image->height, channels = image->channels;
+    uint8_t flip = invert ? 0xFF : 0;
+    for (size_t channel = 0; channel < channels; channel++)
+        for (size_t i = 0; i < pixels; i++)
+            planes[channel * pixels + i] = image->pixels[i * channels + channel] ^ flip;
+}

@@ -1,0 +1,64 @@
+/*
+ * image.h - a decoded picture: 8 bits a channel, gray or RGB, rows from top to bottom.
+ *
+ * PNG and JPEG come in through imp_image_decode(), which tells them apart by their first bytes and
+ * not by a file's name. Transparent pictures are laid on white, 16-bit ones rounded to 8 bits; CMYK
+ * is refused.
+ */
+#ifndef IMP_DATA_IMAGE_H
+#define IMP_DATA_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+typedef struct imp_image {
+    uint32_t width, height;
+    uint32_t channels; /* 1: gray, 3: RGB */
+    uint8_t *pixels;   /* (height, width, channels) */
+} imp_image;
+
+/* The most pixels a picture may have unless the caller says otherwise: 64 megapixels. */
+#define IMP_PIXEL_LIMIT ((size_t)64 << 20)
+
+/* A new picture, uninitialised; release with imp_image_clear(). On failure *image is zeroed. */
+imp_status imp_image_create(imp_image *image, uint32_t width, uint32_t height, uint32_t channels,
+                            imp_error *error);
+
+/* Releases the pixels and zeroes the struct; harmless on a zeroed one. */
+void imp_image_clear(imp_image *image);
+
+/* Decodes a whole PNG or JPEG file held in memory. A picture of more than `pixel_limit` pixels is
+ * refused before memory is taken for it. On failure *image is zeroed: IMP_EFORMAT for a broken
+ * file, IMP_EUNSUPPORTED for a sound one of a kind that is not read, IMP_ENOMEM. */
+imp_status imp_image_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                            imp_error *error);
+imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                          imp_error *error);
+imp_status imp_jpeg_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                           imp_error *error);
+
+/* IMP_EUNSUPPORTED when width x height is beyond the limit, IMP_EFORMAT when it is empty. */
+imp_status imp_image_check_size(uint32_t width, uint32_t height, size_t pixel_limit,
+                                imp_error *error);
+
+/* Writes the picture as a PNG, atomically. */
+imp_status imp_png_save(const char *path, const imp_image *image, imp_error *error);
+
+/* Makes a gray picture RGB or an RGB picture gray (ITU-R 601 luma), in place. On failure the
+ * picture is as it was. */
+imp_status imp_image_convert(imp_image *image, uint32_t channels, imp_error *error);
+
+/* Resamples to another size. An axis that shrinks is averaged over the area a new pixel covers
+ * (Pillow's BOX), one that grows is interpolated bicubically (Pillow's BICUBIC, a = -1/2).
+ * On failure *out is zeroed. */
+imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t height,
+                              imp_image *out, imp_error *error);
+
+/* Writes the pixels channel by channel, (channels, height, width), to `planes`; each value v
+ * becomes 255 - v when `invert`. */
+void imp_image_to_planes(const imp_image *image, bool invert, uint8_t *planes);
+
+#endif

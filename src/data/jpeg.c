@@ -1,0 +1,115 @@
+/*
+ * jpeg.c - JPEG pictures through libjpeg-turbo.
+ *
+ * libjpeg goes on after damage and fills the rest with gray; a few-shot learner would then learn
+ * from garbage. Damage that loses picture data is an error here, stray bytes between markers are
+ * not. EXIF orientation is not applied, as in Pillow's plain open().
+ */
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/image.h"
+
+/* A progressive file of a few kilobytes can ask for thousands of passes over a large picture. */
+enum { MOST_SCANS = 200 };
+
+typedef struct decoder {
+    struct jpeg_decompress_struct jpeg; /* must be first: the callbacks get only a pointer to it */
+    struct jpeg_error_mgr manager;
+    struct jpeg_progress_mgr progress;
+    jmp_buf back;
+    imp_image image;
+    imp_status status; /* of a fault found here and not by libjpeg */
+    char fault[JMSG_LENGTH_MAX];
+} decoder;
+
+static void on_error(j_common_ptr jpeg)
+{
+    decoder *state = (decoder *)jpeg;
+    jpeg->err->format_message(jpeg, state->fault);
+    longjmp(state->back, 1);
+}
+
+static void on_message(j_common_ptr jpeg, int level)
+{
+    int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM &&
+        code != JWRN_JFIF_MAJOR)
+        on_error(jpeg);
+}
+
+static void on_progress(j_common_ptr jpeg)
+{
+    decoder *state = (decoder *)jpeg;
+    if (state->jpeg.input_scan_number > MOST_SCANS) {
+        snprintf(state->fault, sizeof state->fault, "it has more than %d scans", MOST_SCANS);
+        longjmp(state->back, 1);
+    }
+}
+
+/* Reads the header, makes room, reads the rows. Sets state->status where the file is refused. */
+static void read_picture(decoder *state, const uint8_t *bytes, size_t size, size_t pixel_limit,
+                         imp_error *error)
+{
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    jpeg_create_decompress(jpeg);
+    state->progress.progress_monitor = on_progress;
+    jpeg->progress = &state->progress;
+    jpeg_mem_src(jpeg, bytes, size);
+    jpeg_read_header(jpeg, TRUE);
+
+    state->status = imp_image_check_size(jpeg->image_width, jpeg->image_height, pixel_limit, error);
+    if (state->status != IMP_OK)
+        return;
+    if (jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK) {
+        state->status = imp_fail(error, IMP_EUNSUPPORTED,
+                                 "the picture is a CMYK JPEG; convert it to RGB or gray");
+        return;
+    }
+    bool gray = jpeg->jpeg_color_space == JCS_GRAYSCALE;
+    jpeg->out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_start_decompress(jpeg);
+    state->status = imp_image_create(&state->image, jpeg->output_width, jpeg->output_height,
+                                     gray ? 1 : 3, error);
+    if (state->status != IMP_OK)
+        return;
+
+    size_t stride = (size_t)jpeg->output_width * state->image.channels;
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW row = state->image.pixels + jpeg->output_scanline * stride;
+        jpeg_read_scanlines(jpeg, &row, 1);
+    }
+    jpeg_finish_decompress(jpeg);
+}
+
+static imp_status decode(decoder *state, const uint8_t *bytes, size_t size, size_t pixel_limit,
+                         imp_error *error)
+{
+    if (setjmp(state->back) != 0)
+        return imp_fail(error, IMP_EFORMAT, "broken JPEG: %s", state->fault);
+    read_picture(state, bytes, size, pixel_limit, error);
+    return state->status;
+}
+
+imp_status imp_jpeg_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                           imp_error *error)
+{
+    *image = (imp_image){0};
+    decoder state = {.status = IMP_OK};
+    state.jpeg.err = jpeg_std_error(&state.manager);
+    state.manager.error_exit = on_error;
+    state.manager.emit_message = on_message;
+
+    imp_status status = decode(&state, bytes, size, pixel_limit, error);
+    jpeg_destroy_decompress(&state.jpeg);
+    if (status == IMP_OK)
+        *image = state.image;
+    else
+        imp_image_clear(&state.image);
+    return status;
+}

@@ -1,0 +1,95 @@
+/*
+ * omniglot.c - the Omniglot distribution: two folders or zips of ALPHABET/characterNN/NNNN_NN.png.
+ *
+ * Alphabets are super-classes. Both parts are read always, since Vinyals' split mixes them.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/catalog.h"
+
+enum { DEFAULT_SIZE = 28 };
+
+static const char *const parts[] = {"images_background", "images_evaluation"};
+
+/* The path of a part: a folder where there is one, else the zip. */
+static char *part_path(const char *path, const char *part)
+{
+    size_t room = strlen(path) + strlen(part) + sizeof "/.zip";
+    char *whole = imp_allocate(room, 1);
+    if (whole == NULL)
+        return NULL;
+    struct stat about;
+    snprintf(whole, room, "%s/%s", path, part);
+    if (stat(whole, &about) != 0)
+        snprintf(whole, room, "%s/%s.zip", path, part);
+    return whole;
+}
+
+/* "Greek/character07/0394_01.png" of "images_background/Greek/character07/0394_01.png". */
+static const char *below(const char *name, const char *part)
+{
+    size_t length = strlen(part);
+    bool nested = strncmp(name, part, length) == 0 && name[length] == '/';
+    return nested ? name + length + 1 : name;
+}
+
+static imp_status add_part(imp_catalog *catalog, const char *path, const char *part,
+                           imp_error *error)
+{
+    char *whole = part_path(path, part);
+    if (whole == NULL)
+        return imp_fail_memory(error, "a path");
+    imp_source *source = &catalog->sources[catalog->source_count];
+    imp_status status = imp_source_open(source, whole, error);
+    if (status == IMP_EIO)
+        imp_fail(error, status, "'%s' is not Omniglot: it has neither a folder %s nor %s.zip", path,
+                 part, part);
+    imp_release(whole);
+    if (status != IMP_OK)
+        return status;
+    uint32_t number = (uint32_t)catalog->source_count++;
+
+    for (size_t member = 0; member < source->count; member++) {
+        const char *name = below(source->names[member], part);
+        if (!imp_source_is_picture(name))
+            continue;
+        imp_catalog_entry *entry = imp_catalog_add(catalog, name);
+        if (entry == NULL)
+            return imp_fail_memory(error, "a list of pictures");
+        if (entry->super_length == 0 ||
+            strchr(entry->name + entry->super_length + 1, '/') != entry->name + entry->class_length)
+            return imp_fail(error, IMP_EFORMAT,
+                            "'%s' in '%s' is not where Omniglot has pictures: "
+                            "ALPHABET/characterNN/NNNN_NN.png",
+                            name, source->path);
+        entry->source = number;
+        entry->member = (uint32_t)member;
+    }
+    return IMP_OK;
+}
+
+imp_status imp_open_omniglot(imp_dataset *dataset, const char *path,
+                             const imp_dataset_options *options, imp_error *error)
+{
+    imp_load_plan plan = imp_load_plan_from(options);
+    if (plan.size == 0)
+        plan.size = DEFAULT_SIZE;
+    if (plan.channels == 0)
+        plan.channels = 1;
+    plan.invert = options->invert >= 0; /* ink is black in the files and high here */
+
+    imp_catalog catalog = {0};
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IMP_OK; i++)
+        status = add_part(&catalog, path, parts[i], error);
+    if (status == IMP_OK)
+        status = imp_catalog_load(&catalog, &plan, dataset, error);
+    imp_catalog_clear(&catalog);
+    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+        dataset->classes[i].split = imp_omniglot_vinyals(dataset->classes[i].name);
+    return status;
+}

@@ -1,0 +1,226 @@
+/*
+ * png.c - PNG pictures in and out, through libpng.
+ *
+ * libpng reports a fault by longjmp(); everything such a jump must free therefore lives in one
+ * struct that the function around setjmp() owns. All of libpng's memory is the library's own.
+ */
+#include <png.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "data/image.h"
+
+/* No honest chunk of a picture unpacks to more; a "zip bomb" in a comment would. */
+enum { CHUNK_LIMIT = 8 << 20, CHUNKS_KEPT = 128 };
+
+static void *allocate(png_structp png, png_alloc_size_t size)
+{
+    (void)png;
+    return imp_allocate(size, 1);
+}
+
+static void release(png_structp png, png_voidp pointer)
+{
+    (void)png;
+    imp_release(pointer);
+}
+
+/* The fault is kept as text until it is known which function failed. */
+typedef struct fault {
+    char text[200];
+} fault;
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    fault *into = png_get_error_ptr(png);
+    size_t length = strlen(message);
+    if (length >= sizeof into->text)
+        length = sizeof into->text - 1;
+    memcpy(into->text, message, length);
+    into->text[length] = '\0';
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+/* ---- reading ---- */
+
+typedef struct decoder {
+    png_structp png;
+    png_infop info;
+    const uint8_t *next;
+    size_t left;
+    imp_image image;
+    uint8_t *samples;  /* what libpng writes: the picture with its alpha, where it has one */
+    png_bytepp rows;   /* of `samples` */
+    size_t components; /* of a pixel in `samples` */
+    imp_status status; /* of a fault found here and not by libpng */
+    fault fault;
+} decoder;
+
+static void read_bytes(png_structp png, png_bytep into, size_t size)
+{
+    decoder *state = png_get_io_ptr(png);
+    if (size > state->left)
+        png_error(png, "the file ends before the picture does");
+    memcpy(into, state->next, size);
+    state->next += size;
+    state->left -= size;
+}
+
+/* Reads the header and makes room. Sets state->status where the picture is refused. */
+static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
+{
+    png_structp png = state->png;
+    png_set_read_fn(png, state, read_bytes);
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_chunk_malloc_max(png, CHUNK_LIMIT);
+    png_set_chunk_cache_max(png, CHUNKS_KEPT);
+    png_read_info(png, state->info);
+
+    uint32_t width = png_get_image_width(png, state->info);
+    uint32_t height = png_get_image_height(png, state->info);
+    state->status = imp_image_check_size(width, height, pixel_limit, error);
+    if (state->status != IMP_OK)
+        return;
+
+    png_set_expand(png); /* palette to RGB, 1, 2 and 4 bits to 8, transparent colour to alpha */
+    png_set_scale_16(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, state->info);
+
+    state->components = png_get_channels(png, state->info);
+    size_t stride = png_get_rowbytes(png, state->info), bytes;
+    uint32_t colours = state->components < 3 ? 1 : 3;
+    state->status = imp_image_create(&state->image, width, height, colours, error);
+    if (state->status != IMP_OK)
+        return;
+    bool fits = imp_multiply(stride, height, &bytes);
+    bool opaque = state->components == colours;
+    state->rows = imp_allocate(height, sizeof *state->rows);
+    state->samples = !fits ? NULL : opaque ? state->image.pixels : imp_allocate(bytes, 1);
+    if (state->rows == NULL || state->samples == NULL) {
+        state->status = imp_fail_memory(error, "a PNG picture");
+        return;
+    }
+    for (size_t row = 0; row < height; row++)
+        state->rows[row] = state->samples + row * stride;
+}
+
+/* Lays a picture with alpha on white paper. */
+static void flatten(decoder *state)
+{
+    imp_image *image = &state->image;
+    size_t pixels = (size_t)image->width * image->height, colours = image->channels;
+    for (size_t i = 0; i < pixels; i++) {
+        const uint8_t *sample = state->samples + i * (colours + 1);
+        unsigned alpha = sample[colours];
+        for (size_t c = 0; c < colours; c++)
+            image->pixels[i * colours + c] =
+                (uint8_t)((sample[c] * alpha + 255u * (255u - alpha) + 127u) / 255u);
+    }
+}
+
+static imp_status decode(decoder *state, size_t pixel_limit, imp_error *error)
+{
+    if (setjmp(png_jmpbuf(state->png)) != 0)
+        return imp_fail(error, IMP_EFORMAT, "broken PNG: %s", state->fault.text);
+    prepare(state, pixel_limit, error);
+    if (state->status != IMP_OK)
+        return state->status;
+    png_read_image(state->png, state->rows);
+    png_read_end(state->png, NULL);
+    if (state->samples != state->image.pixels)
+        flatten(state);
+    return IMP_OK;
+}
+
+imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                          imp_error *error)
+{
+    *image = (imp_image){0};
+    decoder state = {.next = bytes, .left = size};
+    state.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state.fault, on_error, on_warning,
+                                         NULL, allocate, release);
+    if (state.png != NULL)
+        state.info = png_create_info_struct(state.png);
+    imp_status status = state.info == NULL ? imp_fail_memory(error, "reading a PNG picture")
+                                           : decode(&state, pixel_limit, error);
+
+    if (state.samples != state.image.pixels)
+        imp_release(state.samples);
+    imp_release(state.rows);
+    png_destroy_read_struct(&state.png, &state.info, NULL);
+    if (status == IMP_OK)
+        *image = state.image;
+    else
+        imp_image_clear(&state.image);
+    return status;
+}
+
+/* ---- writing ---- */
+
+typedef struct encoder {
+    png_structp png;
+    png_infop info;
+    imp_writer writer;
+    imp_status status; /* of the writer */
+    imp_error *error;
+    fault fault;
+} encoder;
+
+static void write_bytes(png_structp png, png_bytep bytes, size_t size)
+{
+    encoder *state = png_get_io_ptr(png);
+    state->status = imp_writer_write(&state->writer, bytes, size, state->error);
+    if (state->status != IMP_OK)
+        png_error(png, "the file could not be written");
+}
+
+static void flush_bytes(png_structp png)
+{
+    (void)png;
+}
+
+static imp_status encode(encoder *state, const imp_image *image)
+{
+    if (setjmp(png_jmpbuf(state->png)) != 0)
+        return state->status != IMP_OK ? state->status
+                                       : imp_fail(state->error, IMP_EINVAL,
+                                                  "cannot write a PNG: %s", state->fault.text);
+    png_set_write_fn(state->png, state, write_bytes, flush_bytes);
+    png_set_IHDR(state->png, state->info, image->width, image->height, 8,
+                 image->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(state->png, state->info);
+    size_t stride = (size_t)image->width * image->channels;
+    for (size_t row = 0; row < image->height; row++)
+        png_write_row(state->png, image->pixels + row * stride);
+    png_write_end(state->png, NULL);
+    return IMP_OK;
+}
+
+imp_status imp_png_save(const char *path, const imp_image *image, imp_error *error)
+{
+    encoder state = {.error = error};
+    imp_status status = imp_writer_open(&state.writer, path, error);
+    if (status != IMP_OK)
+        return status;
+    state.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &state.fault, on_error, on_warning,
+                                          NULL, allocate, release);
+    if (state.png != NULL)
+        state.info = png_create_info_struct(state.png);
+    status = state.info == NULL ? imp_fail_memory(error, "writing a PNG picture")
+                                : encode(&state, image);
+    png_destroy_write_struct(&state.png, &state.info);
+    if (status == IMP_OK)
+        return imp_writer_commit(&state.writer, error);
+    imp_writer_abandon(&state.writer);
+    return status;
+}

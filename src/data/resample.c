@@ -1,0 +1,151 @@
+/*
+ * resample.c - changes a picture's size.
+ *
+ * A new pixel is a weighted mean of old ones. When an axis shrinks the weights are those of a box
+ * as wide as the new pixel; when it grows they are Keys' cubic with a = -1/2. Both are computed as
+ * Pillow computes them, so that pictures prepared there and here agree within rounding. Rows are
+ * merged first, which runs along memory, and the few that remain are merged across.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/image.h"
+
+/* For every new pixel of an axis: which old pixels it is made of, and how much of each. */
+typedef struct weights {
+    uint32_t *first; /* (size): the first old pixel */
+    uint32_t *count; /* (size) */
+    float *weight;   /* (size, widest) */
+    size_t widest;
+} weights;
+
+static double box(double x)
+{
+    return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
+}
+
+static double cubic(double x)
+{
+    const double a = -0.5;
+    x = fabs(x);
+    if (x < 1.0)
+        return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+    if (x < 2.0)
+        return (((x - 5.0) * x + 8.0) * x - 4.0) * a;
+    return 0.0;
+}
+
+static void weights_clear(weights *axis)
+{
+    imp_release(axis->first);
+    imp_release(axis->count);
+    imp_release(axis->weight);
+    *axis = (weights){0};
+}
+
+/* Fills the row of one new pixel whose centre lies at `centre` among the old ones. */
+static void weigh(weights *axis, uint32_t index, uint32_t old_size, double centre, double stretch)
+{
+    double (*filter)(double) = stretch > 1.0 ? box : cubic;
+    double support = (stretch > 1.0 ? 0.5 : 2.0) * stretch;
+    double low = floor(centre - support + 0.5), high = floor(centre + support + 0.5);
+    uint32_t first = low > 0.0 ? (uint32_t)low : 0;
+    uint32_t end = high < old_size ? (uint32_t)high : old_size;
+    float *row = axis->weight + index * axis->widest;
+
+    double total = 0.0;
+    for (uint32_t i = first; i < end; i++)
+        total += filter((i + 0.5 - centre) / stretch);
+    for (uint32_t i = first; i < end; i++)
+        row[i - first] = (float)(filter((i + 0.5 - centre) / stretch) / total);
+    axis->first[index] = first;
+    axis->count[index] = end - first;
+}
+
+static imp_status weights_create(weights *axis, uint32_t old_size, uint32_t new_size,
+                                 imp_error *error)
+{
+    double scale = (double)old_size / new_size;
+    double stretch = scale > 1.0 ? scale : 1.0; /* of the filter: it covers a whole new pixel */
+    axis->widest = scale > 1.0 ? (size_t)ceil(stretch) + 2 : 6;
+    size_t total;
+    axis->first = imp_allocate(new_size, sizeof *axis->first);
+    axis->count = imp_allocate(new_size, sizeof *axis->count);
+    axis->weight = imp_multiply(new_size, axis->widest, &total)
+                       ? imp_allocate(total, sizeof *axis->weight)
+                       : NULL;
+    if (axis->first == NULL || axis->count == NULL || axis->weight == NULL) {
+        weights_clear(axis);
+        return imp_fail_memory(error, "resampling a picture");
+    }
+    for (uint32_t i = 0; i < new_size; i++)
+        weigh(axis, i, old_size, (i + 0.5) * scale, stretch);
+    return IMP_OK;
+}
+
+static uint8_t to_byte(float value)
+{
+    return value <= 0.0f ? 0 : value >= 255.0f ? 255 : (uint8_t)(value + 0.5f);
+}
+
+/* One new row before its pixels are merged: the weighted mean of old rows, (width, channels). */
+static void merge_rows(const imp_image *image, const weights *down, size_t y, float *line)
+{
+    size_t stride = (size_t)image->width * image->channels;
+    memset(line, 0, stride * sizeof *line);
+    for (size_t i = 0; i < down->count[y]; i++) {
+        const uint8_t *from = image->pixels + (down->first[y] + i) * stride;
+        float weight = down->weight[y * down->widest + i];
+        for (size_t x = 0; x < stride; x++)
+            line[x] += weight * from[x];
+    }
+}
+
+static void merge_columns(const float *line, size_t channels, const weights *across, size_t width,
+                          uint8_t *row)
+{
+    for (size_t x = 0; x < width; x++) {
+        const float *weight = across->weight + x * across->widest;
+        const float *first = line + across->first[x] * channels;
+        for (size_t c = 0; c < channels; c++) {
+            float sum = 0.0f;
+            for (size_t i = 0; i < across->count[x]; i++)
+                sum += weight[i] * first[i * channels + c];
+            row[x * channels + c] = to_byte(sum);
+        }
+    }
+}
+
+imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t height,
+                              imp_image *out, imp_error *error)
+{
+    *out = (imp_image){0};
+    if (width == 0 || height == 0)
+        return imp_fail(error, IMP_EINVAL, "cannot resample to %u x %u pixels", width, height);
+    weights across = {0}, down = {0};
+    float *line = NULL;
+
+    imp_status status = weights_create(&across, image->width, width, error);
+    if (status == IMP_OK)
+        status = weights_create(&down, image->height, height, error);
+    if (status == IMP_OK)
+        status = imp_image_create(out, width, height, image->channels, error);
+    if (status == IMP_OK) {
+        line = imp_allocate((size_t)image->width * image->channels, sizeof *line);
+        if (line == NULL)
+            status = imp_fail_memory(error, "resampling a picture");
+    }
+    size_t stride = (size_t)width * image->channels;
+    for (size_t y = 0; y < height && status == IMP_OK; y++) {
+        merge_rows(image, &down, y, line);
+        merge_columns(line, image->channels, &across, width, out->pixels + y * stride);
+    }
+    if (status != IMP_OK)
+        imp_image_clear(out);
+    imp_release(line);
+    weights_clear(&across);
+    weights_clear(&down);
+    return status;
+}

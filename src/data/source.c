@@ -1,0 +1,134 @@
+/*
+ * source.c - what folders and archives have in common: a sorted list of names, and how to read
+ * them.
+ */
+#define _DEFAULT_SOURCE /* strcasecmp */
+
+#include "data/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+bool imp_source_add(imp_source *source, const char *name)
+{
+    if (source->count == source->capacity) {
+        size_t capacity = source->capacity > 0 ? 2 * source->capacity : 256;
+        char **larger = imp_allocate(capacity, sizeof *larger);
+        if (larger == NULL)
+            return false;
+        if (source->count > 0)
+            memcpy(larger, source->names, source->count * sizeof *larger);
+        imp_release(source->names);
+        source->names = larger;
+        source->capacity = capacity;
+    }
+    char *copy = imp_duplicate(name);
+    if (copy == NULL)
+        return false;
+    source->names[source->count++] = copy;
+    return true;
+}
+
+void imp_source_clear(imp_source *source)
+{
+    for (size_t i = 0; i < source->count; i++)
+        imp_release(source->names[i]);
+    imp_release(source->names);
+    imp_release(source->members);
+    imp_release(source->path);
+    *source = (imp_source){0};
+}
+
+/* ---- sorting ---- */
+
+typedef struct numbered {
+    char *name;
+    uint32_t ordinal;
+} numbered;
+
+static int compare_numbered(const void *a, const void *b)
+{
+    return strcmp(((const numbered *)a)->name, ((const numbered *)b)->name);
+}
+
+/* Sorts the names and remembers, for archives, where the n-th file went. */
+static imp_status sort_names(imp_source *source, imp_error *error)
+{
+    size_t count = source->count;
+    numbered *order = imp_allocate(count, sizeof *order);
+    source->members = imp_allocate(count, sizeof *source->members);
+    if (order == NULL || source->members == NULL || count > UINT32_MAX) {
+        imp_release(order);
+        return imp_fail_memory(error, "a list of files");
+    }
+    for (size_t i = 0; i < count; i++)
+        order[i] = (numbered){source->names[i], (uint32_t)i};
+    qsort(order, count, sizeof *order, compare_numbered);
+    for (size_t i = 0; i < count; i++) {
+        source->names[i] = order[i].name;
+        source->members[order[i].ordinal] = (uint32_t)i;
+    }
+    imp_release(order);
+
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(source->names[i - 1], source->names[i]) == 0)
+            return imp_fail(error, IMP_EFORMAT, "'%s' holds '%s' twice", source->path,
+                            source->names[i]);
+    return IMP_OK;
+}
+
+imp_status imp_source_open(imp_source *source, const char *path, imp_error *error)
+{
+    *source = (imp_source){0};
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(errno));
+    source->path = imp_duplicate(path);
+    if (source->path == NULL)
+        return imp_fail_memory(error, "a path");
+
+    source->archive = !S_ISDIR(about.st_mode);
+    imp_status status = source->archive ? imp_source_list_archive(source, error)
+                                        : imp_source_list_folder(source, error);
+    if (status == IMP_OK)
+        status = sort_names(source, error);
+    if (status != IMP_OK)
+        imp_source_clear(source);
+    return status;
+}
+
+imp_status imp_source_read(const imp_source *source, const bool *wanted, int threads,
+                           imp_source_visit *visit, void *context, imp_error *error)
+{
+    return source->archive ? imp_source_read_archive(source, wanted, threads, visit, context, error)
+                           : imp_source_read_folder(source, wanted, threads, visit, context, error);
+}
+
+size_t imp_source_find(const imp_source *source, const char *name)
+{
+    size_t low = 0, high = source->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(source->names[middle], name);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return source->count;
+}
+
+bool imp_source_is_picture(const char *name)
+{
+    const char *ending = strrchr(name, '.');
+    return ending != NULL && (strcasecmp(ending, ".png") == 0 || strcasecmp(ending, ".jpg") == 0 ||
+                              strcasecmp(ending, ".jpeg") == 0);
+}

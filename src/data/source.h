@@ -1,0 +1,66 @@
+/*
+ * source.h - a folder or an archive, seen as a sorted list of named files.
+ *
+ * Names are paths below the folder (or inside the archive) with "/" between their parts, sorted
+ * bytewise so that every machine sees the same order. Hidden files are left out. Nothing of an
+ * archive is ever written to disk.
+ */
+#ifndef IMP_DATA_SOURCE_H
+#define IMP_DATA_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+typedef struct imp_source {
+    char *path;
+    bool archive;
+    char **names; /* (count), sorted */
+    size_t count;
+    size_t capacity;   /* of `names`, while they are collected */
+    uint32_t *members; /* archives: (count), the place in `names` of the n-th file */
+} imp_source;
+
+/* The most bytes one file may have. */
+#define IMP_FILE_LIMIT ((size_t)1 << 30)
+
+/* Opens a folder or a zip, tar, tar.gz archive and lists its files. Release with
+ * imp_source_clear(). On failure *source is zeroed: IMP_EIO when it cannot be read, IMP_EFORMAT
+ * when it is neither or broken. */
+imp_status imp_source_open(imp_source *source, const char *path, imp_error *error);
+
+/* Releases everything and zeroes the struct; harmless on a zeroed one. */
+void imp_source_clear(imp_source *source);
+
+/* What happens with one file: its bytes, valid during the call, or NULL and a fault where it could
+ * not be read. Called from several threads at once. */
+typedef void imp_source_visit(size_t member, const uint8_t *bytes, size_t size,
+                              const imp_error *fault, void *context);
+
+/* Reads every file whose `wanted` is true, in any order, on up to `threads` threads. Fails only
+ * where an archive is damaged so that the files behind the damage cannot be reached; those already
+ * visited stay visited. */
+imp_status imp_source_read(const imp_source *source, const bool *wanted, int threads,
+                           imp_source_visit *visit, void *context, imp_error *error);
+
+/* The place of a name, or `count` where there is none. */
+size_t imp_source_find(const imp_source *source, const char *name);
+
+/* "a.png", "A.JPEG": what a picture's name ends in. */
+bool imp_source_is_picture(const char *name);
+
+/* ---- the two kinds, used by source.c ---- */
+
+/* Takes a copy of the name; false when memory ran out. */
+bool imp_source_add(imp_source *source, const char *name);
+
+imp_status imp_source_list_folder(imp_source *source, imp_error *error);
+imp_status imp_source_list_archive(imp_source *source, imp_error *error);
+imp_status imp_source_read_folder(const imp_source *source, const bool *wanted, int threads,
+                                  imp_source_visit *visit, void *context, imp_error *error);
+imp_status imp_source_read_archive(const imp_source *source, const bool *wanted, int threads,
+                                   imp_source_visit *visit, void *context, imp_error *error);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * source_archive.c - a zip or tar archive as a source, through libarchive.
+ *
+ * An archive is read from front to back, by every thread for itself: each visits all headers, which
+ * is cheap, and unpacks and handles only its share of the files. So nothing is buffered but one
+ * file per thread, whatever the size of the archive.
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/source.h"
+
+enum {
+    READ_SIZE = 64 << 10,
+    FILES_PER_TURN = 16, /* neighbours in the archive that one thread takes together */
+    MOST_READERS = 8     /* every reader of a tar.gz unpacks all of it */
+};
+
+static struct archive *open_archive(const char *path, imp_error *error)
+{
+    struct archive *archive = archive_read_new();
+    if (archive == NULL) {
+        imp_fail_memory(error, "reading an archive");
+        return NULL;
+    }
+    archive_read_support_format_zip(archive);
+    archive_read_support_format_tar(archive);
+    archive_read_support_filter_gzip(archive);
+    if (archive_read_open_filename(archive, path, READ_SIZE) != ARCHIVE_OK) {
+        imp_fail(error, IMP_EFORMAT, "cannot read '%s' as a zip or tar archive: %s", path,
+                 archive_error_string(archive));
+        archive_read_free(archive);
+        return NULL;
+    }
+    return archive;
+}
+
+/* A name in the form all names have, or NULL for what is no visible file. libarchive gives names
+ * in the locale's encoding and NULL where that has no letters for them; UTF-8 always has. */
+static const char *visible_name(struct archive_entry *entry)
+{
+    if (archive_entry_filetype(entry) != AE_IFREG)
+        return NULL;
+    const char *name = archive_entry_pathname(entry);
+    if (name == NULL)
+        name = archive_entry_pathname_utf8(entry);
+    if (name == NULL)
+        return NULL;
+    while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
+        name++;
+    if (name[0] == '\0' || name[0] == '.' || strstr(name, "/.") != NULL ||
+        strncmp(name, "__MACOSX/", 9) == 0)
+        return NULL;
+    return name;
+}
+
+/* Steps to the next visible file; false at the end, with *status set when the end is damage. */
+static bool next_file(struct archive *archive, const char *path, const char **name,
+                      struct archive_entry **entry, imp_status *status, imp_error *error)
+{
+    for (;;) {
+        int result = archive_read_next_header(archive, entry);
+        if (result == ARCHIVE_EOF)
+            return false;
+        if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
+            *status = imp_fail(error, IMP_EFORMAT, "the archive '%s' is damaged: %s", path,
+                               archive_error_string(archive));
+            return false;
+        }
+        *name = visible_name(*entry);
+        if (*name != NULL)
+            return true;
+    }
+}
+
+imp_status imp_source_list_archive(imp_source *source, imp_error *error)
+{
+    struct archive *archive = open_archive(source->path, error);
+    if (archive == NULL)
+        return IMP_EFORMAT;
+    imp_status status = IMP_OK;
+    struct archive_entry *entry;
+    const char *name;
+    while (next_file(archive, source->path, &name, &entry, &status, error))
+        if (!imp_source_add(source, name)) {
+            status = imp_fail_memory(error, "a list of files");
+            break;
+        }
+    archive_read_free(archive);
+    if (status == IMP_OK && source->count == 0)
+        status = imp_fail(error, IMP_EFORMAT, "the archive '%s' holds no files", source->path);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct job {
+    const imp_source *source;
+    const bool *wanted;
+    size_t readers;
+    imp_source_visit *visit;
+    void *context;
+    imp_status status[MOST_READERS];
+    imp_error error[MOST_READERS];
+} job;
+
+/* A block of memory that grows to the largest file met. */
+typedef struct buffer {
+    uint8_t *bytes;
+    size_t capacity;
+} buffer;
+
+static bool reserve(buffer *space, size_t used)
+{
+    size_t capacity = space->capacity > 0 ? 2 * space->capacity : READ_SIZE;
+    uint8_t *larger = imp_allocate(capacity, 1);
+    if (larger == NULL)
+        return false;
+    if (used > 0)
+        memcpy(larger, space->bytes, used);
+    imp_release(space->bytes);
+    *space = (buffer){larger, capacity};
+    return true;
+}
+
+/* Unpacks the current file. The size its header claims is not trusted: it may be a lie or absent.
+ */
+static imp_status unpack(struct archive *archive, const imp_source *source, const char *name,
+                         buffer *space, size_t *size, imp_error *fault)
+{
+    *size = 0;
+    for (;;) {
+        if (*size == space->capacity && !reserve(space, *size))
+            return imp_fail_memory(fault, "a file of an archive");
+        la_ssize_t got = archive_read_data(archive, space->bytes + *size, space->capacity - *size);
+        if (got == 0)
+            return IMP_OK;
+        if (got < 0)
+            return imp_fail(fault, IMP_EFORMAT, "cannot unpack '%s' from '%s': %s", name,
+                            source->path, archive_error_string(archive));
+        *size += (size_t)got;
+        if (*size > IMP_FILE_LIMIT)
+            return imp_fail(fault, IMP_EUNSUPPORTED, "'%s' in '%s' is larger than %zu bytes", name,
+                            source->path, IMP_FILE_LIMIT);
+    }
+}
+
+static void read_share(size_t share, int worker, void *context)
+{
+    (void)worker;
+    job *work = context;
+    const imp_source *source = work->source;
+    imp_error *error = &work->error[share];
+    struct archive *archive = open_archive(source->path, error);
+    if (archive == NULL) {
+        work->status[share] = error->status;
+        return;
+    }
+
+    buffer space = {0};
+    struct archive_entry *entry;
+    const char *name;
+    size_t ordinal = 0;
+    while (next_file(archive, source->path, &name, &entry, &work->status[share], error)) {
+        if (ordinal >= source->count) {
+            work->status[share] = imp_fail(error, IMP_EIO,
+                                           "the archive '%s' changed while it was "
+                                           "read",
+                                           source->path);
+            break;
+        }
+        size_t member = source->members[ordinal];
+        bool mine = ordinal / FILES_PER_TURN % work->readers == share;
+        ordinal++;
+        if (!mine || !work->wanted[member])
+            continue;
+        imp_error fault;
+        size_t size;
+        if (unpack(archive, source, name, &space, &size, &fault) == IMP_OK)
+            work->visit(member, space.bytes, size, NULL, work->context);
+        else
+            work->visit(member, NULL, 0, &fault, work->context);
+    }
+    imp_release(space.bytes);
+    archive_read_free(archive);
+}
+
+imp_status imp_source_read_archive(const imp_source *source, const bool *wanted, int threads,
+                                   imp_source_visit *visit, void *context, imp_error *error)
+{
+    job work = {.source = source, .wanted = wanted, .visit = visit, .context = context};
+    work.readers = threads < MOST_READERS ? (size_t)threads : MOST_READERS;
+    imp_parallel(work.readers, threads, read_share, &work);
+    for (size_t share = 0; share < work.readers; share++)
+        if (work.status[share] != IMP_OK)
+            return imp_fail(error, work.status[share], "%s", work.error[share].message);
+    return IMP_OK;
+}

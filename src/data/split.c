@@ -1,0 +1,326 @@
+/*
+ * split.c - which classes train, validate and test: by chance, by lists, or by Omniglot's facts.
+ *
+ * A class has one split, so splits cannot share a class; what can still go wrong is checked: a
+ * class on two lists, a part that comes out empty although it was asked for, a name nobody has.
+ * Turned classes take the split of their base class because rotation happens afterwards.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "data/dataset.h"
+
+#define LIST_LIMIT ((size_t)64 << 20)
+
+/* The sequences of IMP_STREAM_SPLIT: what is split, above the number of the super-class. */
+enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE };
+#define SEQUENCE(purpose, number) ((uint64_t)(purpose) << 32 | (number))
+
+/* ---- by chance ---- */
+
+/* "0.64/0.16/0.2": three parts, none negative, that sum to at most one. */
+static imp_status parse_parts(const char *text, double part[3], imp_error *error)
+{
+    const char *at = text;
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        part[i] = strtod(at, &end);
+        bool ends_well = *end == (i < 2 ? '/' : '\0');
+        if (end == at || !ends_well || !(part[i] >= 0.0 && part[i] <= 1.0))
+            return imp_fail(error, IMP_EINVAL,
+                            "the parts of a split are three numbers such as 0.64/0.16/0.2, not "
+                            "'%s'",
+                            text);
+        sum += part[i];
+        at = end + 1;
+    }
+    if (sum > 1.0 + 1e-9)
+        return imp_fail(error, IMP_EINVAL, "the parts '%s' of a split sum to %g, more than 1", text,
+                        sum);
+    return IMP_OK;
+}
+
+/* Deals `count` things out: a random part of each size, rounded so that parts that sum to one take
+ * all. */
+static imp_status deal(size_t count, const double part[3], imp_random random, imp_split *split,
+                       imp_error *error)
+{
+    uint32_t *order = imp_allocate(count, sizeof *order);
+    if (order == NULL)
+        return imp_fail_memory(error, "a split");
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    imp_random_shuffle(&random, order, count);
+
+    double bound = 0.0;
+    size_t next = 0;
+    for (int s = 0; s < 3; s++) {
+        bound += part[s];
+        size_t end = (size_t)llround(bound * (double)count);
+        for (; next < end && next < count; next++)
+            split[order[next]] = (imp_split)s;
+    }
+    for (; next < count; next++)
+        split[order[next]] = IMP_SPLIT_NONE;
+    imp_release(order);
+    return IMP_OK;
+}
+
+static imp_status need_super_classes(const imp_dataset *dataset, const char *split,
+                                     imp_error *error)
+{
+    if (dataset->super_count > 0)
+        return IMP_OK;
+    return imp_fail(error, IMP_EINVAL, "the split '%s' needs super-classes, and there are none",
+                    split);
+}
+
+static imp_status split_classes(imp_dataset *dataset, const double part[3], uint64_t seed,
+                                imp_split *splits, imp_error *error)
+{
+    return deal(dataset->class_count, part,
+                imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_CLASS, 0)), splits, error);
+}
+
+static imp_status split_super_classes(imp_dataset *dataset, const double part[3], uint64_t seed,
+                                      imp_split *splits, imp_error *error)
+{
+    imp_split *of_super = imp_allocate(dataset->super_count, sizeof *of_super);
+    if (of_super == NULL)
+        return imp_fail_memory(error, "a split");
+    imp_status status = deal(dataset->super_count, part,
+                             imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_SUPER_CLASS, 0)),
+                             of_super, error);
+    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+        splits[i] = of_super[dataset->classes[i].super_class];
+    imp_release(of_super);
+    return status;
+}
+
+static imp_status split_modes(imp_dataset *dataset, const double part[3], uint64_t seed,
+                              imp_split *splits, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    size_t first = 0; /* the classes of a super-class are neighbours */
+    while (first < dataset->class_count && status == IMP_OK) {
+        uint32_t super = dataset->classes[first].super_class;
+        size_t end = first;
+        while (end < dataset->class_count && dataset->classes[end].super_class == super)
+            end++;
+        status = deal(end - first, part,
+                      imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_MODE, super)),
+                      splits + first, error);
+        first = end;
+    }
+    return status;
+}
+
+static imp_status check_parts(const imp_dataset *dataset, const imp_split *splits,
+                              const double part[3], imp_error *error)
+{
+    size_t counts[4] = {0};
+    for (size_t i = 0; i < dataset->class_count; i++)
+        counts[splits[i]]++;
+    for (int s = 0; s < 3; s++)
+        if (part[s] > 0.0 && counts[s] == 0)
+            return imp_fail(error, IMP_EINVAL,
+                            "a part of %g for %s leaves it empty: there are only %zu classes",
+                            part[s], imp_split_name((imp_split)s), dataset->class_count);
+    return IMP_OK;
+}
+
+/* ---- by lists ---- */
+
+/* Puts the class or super-class `name` in a split. */
+static imp_status assign(const imp_dataset *dataset, const char *name, imp_split split,
+                         imp_split *splits, imp_error *error)
+{
+    bool found = false;
+    for (size_t i = 0; i < dataset->class_count; i++) {
+        const imp_class *entry = &dataset->classes[i];
+        bool by_super = entry->super_class != IMP_NO_SUPER_CLASS &&
+                        strcmp(dataset->super_classes[entry->super_class], name) == 0;
+        if (!by_super && strcmp(entry->name, name) != 0)
+            continue;
+        if (splits[i] != IMP_SPLIT_NONE && splits[i] != split)
+            return imp_fail(error, IMP_EINVAL,
+                            "the splits overlap: class '%s' is on the lists of %s and %s",
+                            entry->name, imp_split_name(splits[i]), imp_split_name(split));
+        splits[i] = split;
+        found = true;
+    }
+    if (!found)
+        return imp_fail(error, IMP_EINVAL, "there is no class or super-class '%s'", name);
+    return IMP_OK;
+}
+
+static imp_status read_list(const imp_dataset *dataset, const char *path, imp_split split,
+                            imp_split *splits, imp_error *error)
+{
+    unsigned char *bytes;
+    size_t size;
+    imp_status status = imp_file_read(path, LIST_LIMIT, &bytes, &size, error);
+    if (status != IMP_OK)
+        return status;
+    char *line = (char *)bytes, *end = line + size;
+    for (size_t number = 1; line < end && status == IMP_OK; number++) {
+        char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (stop == NULL)
+            stop = end;
+        char *last = stop > line && stop[-1] == '\r' ? stop - 1 : stop;
+        *last = '\0';
+        if (line[0] != '\0')
+            status = assign(dataset, line, split, splits, error);
+        if (status != IMP_OK) {
+            char where[300];
+            snprintf(where, sizeof where, "%.250s, line %zu", path, number);
+            imp_error_prefix(error, where);
+        }
+        line = stop + 1;
+    }
+    imp_release(bytes);
+    return status;
+}
+
+static imp_status split_by_lists(imp_dataset *dataset, const char *folder, imp_split *splits,
+                                 imp_error *error)
+{
+    size_t room = strlen(folder) + sizeof "/split-train.txt", lists = 0;
+    char *path = imp_allocate(room, 1);
+    if (path == NULL)
+        return imp_fail_memory(error, "a path");
+    imp_status status = IMP_OK;
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++) {
+        struct stat about;
+        snprintf(path, room, "%s/%s.txt", folder, imp_split_name(split));
+        if (stat(path, &about) != 0)
+            snprintf(path, room, "%s/split-%s.txt", folder, imp_split_name(split));
+        if (stat(path, &about) != 0)
+            continue;
+        lists++;
+        status = read_list(dataset, path, split, splits, error);
+    }
+    imp_release(path);
+    if (status == IMP_OK && lists == 0)
+        status = imp_fail(error, IMP_EINVAL, "'%s' has no train.txt, val.txt or test.txt", folder);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static imp_status split_by_fact(imp_dataset *dataset, const char *split,
+                                imp_split fact(const char *), imp_split *splits, imp_error *error)
+{
+    bool any = false;
+    for (size_t i = 0; i < dataset->class_count; i++) {
+        splits[i] = fact(dataset->classes[i].name);
+        any = any || splits[i] != IMP_SPLIT_NONE;
+    }
+    if (!any)
+        return imp_fail(error, IMP_EINVAL,
+                        "the split '%s' is Omniglot's; '%s' is none of its "
+                        "characters",
+                        split, dataset->classes[0].name);
+    return IMP_OK;
+}
+
+typedef imp_status by_chance(imp_dataset *dataset, const double part[3], uint64_t seed,
+                             imp_split *splits, imp_error *error);
+
+static const struct {
+    const char *prefix;
+    bool needs_super_classes;
+    by_chance *deal;
+} kinds[] = {
+    {"classes:", false, split_classes},
+    {"super-classes:", true, split_super_classes},
+    {"modes:", true, split_modes},
+};
+
+static imp_status choose(imp_dataset *dataset, const char *split, uint64_t seed, imp_split *splits,
+                         imp_error *error)
+{
+    if (strcmp(split, "vinyals") == 0)
+        return split_by_fact(dataset, split, imp_omniglot_vinyals, splits, error);
+    if (strcmp(split, "lake") == 0)
+        return split_by_fact(dataset, split, imp_omniglot_lake, splits, error);
+    if (strncmp(split, "lists:", 6) == 0)
+        return split_by_lists(dataset, split + 6, splits, error);
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t length = strlen(kinds[k].prefix);
+        if (strncmp(split, kinds[k].prefix, length) != 0)
+            continue;
+        double part[3];
+        imp_status status = parse_parts(split + length, part, error);
+        if (status == IMP_OK && kinds[k].needs_super_classes)
+            status = need_super_classes(dataset, split, error);
+        if (status == IMP_OK)
+            status = kinds[k].deal(dataset, part, seed, splits, error);
+        if (status == IMP_OK)
+            status = check_parts(dataset, splits, part, error);
+        return status;
+    }
+    return imp_fail(error, IMP_EINVAL,
+                    "unknown split '%s'; there are own, vinyals, lake, classes:A/B/C, "
+                    "super-classes:A/B/C, modes:A/B/C and lists:FOLDER",
+                    split);
+}
+
+imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint64_t seed,
+                                   imp_error *error)
+{
+    imp_split *splits = imp_allocate(dataset->class_count, sizeof *splits);
+    if (splits == NULL)
+        return imp_fail_memory(error, "a split");
+    for (size_t i = 0; i < dataset->class_count; i++)
+        splits[i] = IMP_SPLIT_NONE;
+    imp_status status = choose(dataset, split, seed, splits, error);
+    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+        dataset->classes[i].split = splits[i];
+    imp_release(splits);
+    return status;
+}
+
+/* ---- writing lists ---- */
+
+static imp_status write_list(const imp_dataset *dataset, const char *folder, imp_split split,
+                             imp_error *error)
+{
+    size_t room = strlen(folder) + sizeof "/train.txt";
+    char *path = imp_allocate(room, 1);
+    if (path == NULL)
+        return imp_fail_memory(error, "a path");
+    snprintf(path, room, "%s/%s.txt", folder, imp_split_name(split));
+    imp_writer writer;
+    imp_status status = imp_writer_open(&writer, path, error);
+    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++) {
+        const imp_class *entry = &dataset->classes[i];
+        if (entry->split != split || entry->turns != 0)
+            continue;
+        status = imp_writer_write(&writer, entry->name, strlen(entry->name), error);
+        if (status == IMP_OK)
+            status = imp_writer_write(&writer, "\n", 1, error);
+    }
+    if (status == IMP_OK)
+        status = imp_writer_commit(&writer, error);
+    imp_release(path);
+    return status;
+}
+
+imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++)
+        status = write_list(dataset, folder, split, error);
+    return status;
+}

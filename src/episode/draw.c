@@ -1,0 +1,274 @@
+/*
+ * draw.c - draws an episode: groups, then classes of each group, then images of each class.
+ *
+ * Whatever is drawn is a uniformly random subset: a shuffle that stops when it has enough.
+ * Supports, queries and unlabelled images of a class are consecutive pieces of one such shuffle,
+ * which is why they never share an image.
+ */
+#include "episode/draw.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+/* The labelled part of a class is a sequence of its own in IMP_STREAM_SPLIT, above those that split
+ * the classes. */
+#define LABELED_SEQUENCE ((uint64_t)3 << 32)
+
+static uint32_t stream_of(imp_purpose purpose)
+{
+    switch (purpose) {
+    case IMP_FOR_TRAINING:
+        return IMP_STREAM_TRAIN;
+    case IMP_FOR_VALIDATION:
+        return IMP_STREAM_VALIDATION;
+    case IMP_FOR_TESTING:
+        break;
+    }
+    return IMP_STREAM_TEST;
+}
+
+/* Uniform in low..high. */
+static uint32_t between(imp_random *random, uint32_t low, uint32_t high)
+{
+    return low == high ? low : low + imp_random_below(random, high - low + 1);
+}
+
+/* Shuffles until the first `wanted` items are a random subset in random order. */
+static void shuffle_first(imp_random *random, uint32_t *items, size_t count, size_t wanted)
+{
+    for (size_t i = 0; i < wanted && i < count; i++) {
+        size_t chosen = i + imp_random_below(random, (uint32_t)(count - i));
+        uint32_t item = items[i];
+        items[i] = items[chosen];
+        items[chosen] = item;
+    }
+}
+
+/* ---- an episode being filled ---- */
+
+imp_status imp_episode_allocate(imp_episode *episode, size_t images, size_t groups,
+                                imp_error *error)
+{
+    episode->images = imp_allocate(images, sizeof *episode->images);
+    episode->labels = imp_allocate(images, sizeof *episode->labels);
+    episode->truth = imp_allocate(images, sizeof *episode->truth);
+    episode->classes = imp_allocate(groups, sizeof *episode->classes);
+    if (episode->images == NULL || episode->labels == NULL || episode->truth == NULL ||
+        episode->classes == NULL) {
+        imp_episode_clear(episode);
+        return imp_fail_memory(error, "an episode");
+    }
+    return IMP_OK;
+}
+
+void imp_episode_clear(imp_episode *episode)
+{
+    imp_release(episode->images);
+    imp_release(episode->labels);
+    imp_release(episode->truth);
+    imp_release(episode->classes);
+    *episode = (imp_episode){0};
+}
+
+/* A list of images that grows within memory that is large enough. */
+typedef struct list {
+    uint32_t *images;
+    int32_t *truth;
+    size_t count;
+} list;
+
+static void append(list *to, const uint32_t *images, size_t count, int32_t truth)
+{
+    for (size_t i = 0; i < count; i++) {
+        to->images[to->count] = images[i];
+        to->truth[to->count++] = truth;
+    }
+}
+
+typedef struct drawing {
+    const imp_dataset *dataset;
+    const imp_episode_plan *plan;
+    imp_random random;
+    uint32_t *groups;  /* (plan->groups): shuffled */
+    uint32_t *classes; /* (all classes of the pool): the drawn group's, shuffled */
+    uint32_t *images;  /* (the largest class): shuffled */
+    list supports, queries, unlabeled;
+    uint32_t shot;
+} drawing;
+
+/* The images of a class, those that are labelled for all time first. */
+static void list_images(drawing *work, uint32_t class_number, const imp_class_info *about)
+{
+    for (size_t i = 0; i < about->images; i++)
+        work->images[i] = (uint32_t)(about->first_image + i);
+    if (!work->plan->parted)
+        return;
+    imp_random fixed = imp_random_start(work->plan->options.labeled_seed, IMP_STREAM_SPLIT,
+                                        LABELED_SEQUENCE | class_number);
+    shuffle_first(&fixed, work->images, about->images,
+                  imp_labeled_count(work->plan, about->images));
+}
+
+/* Draws from one class; a distractor gives unlabelled images only. */
+static void draw_class(drawing *work, uint32_t class_number, int32_t truth, bool distractor)
+{
+    const imp_episode_plan *plan = work->plan;
+    const imp_episode_options *options = &plan->options;
+    imp_class_info about = imp_dataset_class(work->dataset, class_number);
+    list_images(work, class_number, &about);
+
+    uint32_t shot = 0, queries = 0;
+    if (!distractor && options->shot > 0) {
+        shot = options->unbalanced ? between(&work->random, options->fewest_shot, options->shot)
+                                   : work->shot;
+        queries = imp_query_count(plan, about.images);
+    }
+    uint32_t labeled = imp_labeled_count(plan, about.images);
+    uint32_t *rest = work->images + shot + queries;
+    if (plan->parted) {
+        shuffle_first(&work->random, work->images, labeled, shot + queries);
+        rest = work->images + labeled;
+        shuffle_first(&work->random, rest, about.images - labeled, options->unlabeled);
+    } else {
+        shuffle_first(&work->random, work->images, about.images,
+                      (size_t)shot + queries + options->unlabeled);
+    }
+    append(&work->supports, work->images, shot, truth);
+    append(&work->queries, work->images + shot, queries, truth);
+    append(&work->unlabeled, rest, options->unlabeled, truth);
+}
+
+static void draw_group(drawing *work, uint32_t group, int32_t truth, bool distractor)
+{
+    const imp_episode_plan *plan = work->plan;
+    uint32_t begin = plan->begin[group], count = plan->begin[group + 1] - begin;
+    uint32_t modes = plan->options.modes;
+    memcpy(work->classes, plan->classes + begin, count * sizeof *work->classes);
+    shuffle_first(&work->random, work->classes, count, modes);
+    for (uint32_t i = 0; i < modes; i++)
+        draw_class(work, work->classes[i], truth, distractor);
+}
+
+/* Unlabelled images come class by class and would betray their classes by their order. */
+static void shuffle_unlabeled(drawing *work)
+{
+    list *unlabeled = &work->unlabeled;
+    for (size_t i = 0; i + 1 < unlabeled->count; i++) {
+        size_t other = i + imp_random_below(&work->random, (uint32_t)(unlabeled->count - i));
+        uint32_t image = unlabeled->images[i];
+        int32_t truth = unlabeled->truth[i];
+        unlabeled->images[i] = unlabeled->images[other];
+        unlabeled->truth[i] = unlabeled->truth[other];
+        unlabeled->images[other] = image;
+        unlabeled->truth[other] = truth;
+    }
+}
+
+/* ---- the whole ---- */
+
+static size_t largest_class(const imp_dataset *dataset, const imp_episode_plan *plan)
+{
+    size_t largest = 0;
+    for (uint32_t i = 0; i < plan->begin[plan->groups]; i++) {
+        size_t images = imp_dataset_class(dataset, plan->classes[i]).images;
+        largest = images > largest ? images : largest;
+    }
+    return largest;
+}
+
+/* Lists with room for the most images the options allow. */
+static bool make_room(list *of, size_t most)
+{
+    of->images = imp_allocate(most, sizeof *of->images);
+    of->truth = imp_allocate(most, sizeof *of->truth);
+    return of->images != NULL && of->truth != NULL;
+}
+
+static void put(imp_episode *episode, size_t at, const list *from, bool labeled)
+{
+    memcpy(episode->images + at, from->images, from->count * sizeof *from->images);
+    memcpy(episode->truth + at, from->truth, from->count * sizeof *from->truth);
+    for (size_t i = 0; i < from->count; i++)
+        episode->labels[at + i] = labeled ? from->truth[i] : -1;
+}
+
+static imp_status collect(const drawing *work, size_t way, size_t groups, uint64_t index,
+                          imp_episode *episode, imp_error *error)
+{
+    size_t supports = work->supports.count, queries = work->queries.count;
+    imp_status status =
+        imp_episode_allocate(episode, supports + queries + work->unlabeled.count, groups, error);
+    if (status != IMP_OK)
+        return status;
+    episode->index = index;
+    episode->kind = work->plan->options.kind;
+    episode->way = way;
+    episode->groups = groups;
+    episode->supports = supports;
+    episode->queries = queries;
+    episode->unlabeled = work->unlabeled.count;
+    for (size_t g = 0; g < groups; g++)
+        episode->classes[g] = work->plan->group[work->groups[g]];
+    put(episode, 0, &work->supports, true);
+    put(episode, supports, &work->queries, true);
+    put(episode, supports + queries, &work->unlabeled, false);
+    return IMP_OK;
+}
+
+imp_status imp_episode_draw_planned(const imp_dataset *dataset, const imp_episode_plan *plan,
+                                    uint64_t index, imp_episode *episode, imp_error *error)
+{
+    *episode = (imp_episode){0};
+    const imp_episode_options *options = &plan->options;
+    drawing work = {.dataset = dataset, .plan = plan};
+    size_t classes = ((size_t)options->way + options->distractors) * options->modes;
+    work.groups = imp_allocate(plan->groups, sizeof *work.groups);
+    work.classes = imp_allocate(plan->begin[plan->groups], sizeof *work.classes);
+    work.images = imp_allocate(largest_class(dataset, plan), sizeof *work.images);
+    bool room = make_room(&work.supports, classes * options->shot) &&
+                make_room(&work.queries, classes * options->queries) &&
+                make_room(&work.unlabeled, classes * options->unlabeled) && work.groups != NULL &&
+                work.classes != NULL && work.images != NULL;
+
+    imp_status status;
+    if (room) {
+        work.random = imp_random_start(options->seed, stream_of(options->purpose), index);
+        uint32_t way = between(&work.random, options->fewest_way, options->way);
+        work.shot = between(&work.random, options->fewest_shot, options->shot);
+        uint32_t groups = way + options->distractors;
+        for (size_t g = 0; g < plan->groups; g++)
+            work.groups[g] = (uint32_t)g;
+        shuffle_first(&work.random, work.groups, plan->groups, groups);
+        for (uint32_t g = 0; g < groups; g++)
+            draw_group(&work, work.groups[g], (int32_t)g, g >= way);
+        shuffle_unlabeled(&work);
+        status = collect(&work, way, groups, index, episode, error);
+    } else {
+        status = imp_fail_memory(error, "an episode");
+    }
+    imp_release(work.groups);
+    imp_release(work.classes);
+    imp_release(work.images);
+    imp_release(work.supports.images);
+    imp_release(work.supports.truth);
+    imp_release(work.queries.images);
+    imp_release(work.queries.truth);
+    imp_release(work.unlabeled.images);
+    imp_release(work.unlabeled.truth);
+    return status;
+}
+
+imp_status imp_episode_draw(const imp_dataset *dataset, const imp_episode_options *options,
+                            uint64_t index, imp_episode *episode, imp_error *error)
+{
+    *episode = (imp_episode){0};
+    imp_episode_plan plan;
+    imp_status status = imp_episode_plan_make(&plan, dataset, options, error);
+    if (status == IMP_OK)
+        status = imp_episode_draw_planned(dataset, &plan, index, episode, error);
+    imp_episode_plan_clear(&plan);
+    return status;
+}

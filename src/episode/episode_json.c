@@ -1,0 +1,266 @@
+/*
+ * episode_json.c - an episode as JSON, with names for numbers, so that any program can read it.
+ *
+ *     {"index": 4711, "kind": "classes", "way": 2,
+ *      "classes": ["Greek/character07", "Greek/character09@90"],
+ *      "supports": {"images": ["Greek/character07/0394_01.png", ...], "labels": [0, 1]},
+ *      "queries": {"images": [...], "labels": [...]},
+ *      "unlabeled": {"images": [...], "truth": [...]}}
+ */
+#include "episode/episode_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "episode/draw.h"
+
+static const char *const kind_names[] = {"classes", "super-classes", "unsupervised"};
+
+enum { NAME_ROOM = 4096 };
+
+/* ---- writing ---- */
+
+static json_t *write_part(const imp_dataset *dataset, const imp_episode *episode, size_t begin,
+                          size_t count, const char *labels_key)
+{
+    json_t *images = json_array(), *labels = json_array();
+    char name[NAME_ROOM];
+    bool sound = images != NULL && labels != NULL;
+    for (size_t i = begin; i < begin + count && sound; i++) {
+        size_t length = imp_dataset_image_name(dataset, episode->images[i], name, sizeof name);
+        sound = length < sizeof name && json_array_append_new(images, json_string(name)) == 0 &&
+                json_array_append_new(labels, json_integer(episode->truth[i])) == 0;
+    }
+    if (!sound) {
+        json_decref(images);
+        json_decref(labels);
+        return NULL;
+    }
+    return json_pack("{s:o, s:o}", "images", images, labels_key, labels);
+}
+
+static json_t *write_classes(const imp_dataset *dataset, const imp_episode *episode)
+{
+    json_t *names = json_array();
+    bool sound = names != NULL;
+    for (size_t g = 0; g < episode->groups && sound; g++) {
+        uint32_t number = episode->classes[g];
+        const char *name = episode->kind == IMP_EPISODE_SUPER_CLASSES
+                               ? imp_dataset_super_class(dataset, number)
+                               : imp_dataset_class(dataset, number).name;
+        sound = json_array_append_new(names, json_string(name)) == 0;
+    }
+    if (!sound) {
+        json_decref(names);
+        return NULL;
+    }
+    return names;
+}
+
+json_t *imp_episode_write_json(const imp_dataset *dataset, const imp_episode *episode,
+                               imp_error *error)
+{
+    size_t queries = episode->supports, unlabeled = queries + episode->queries;
+    /* json_pack() releases what it was given also when one of them is NULL. */
+    json_t *value =
+        json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "index", (json_int_t)episode->index,
+                  "kind", kind_names[episode->kind], "way", (json_int_t)episode->way, "classes",
+                  write_classes(dataset, episode), "supports",
+                  write_part(dataset, episode, 0, episode->supports, "labels"), "queries",
+                  write_part(dataset, episode, queries, episode->queries, "labels"), "unlabeled",
+                  write_part(dataset, episode, unlabeled, episode->unlabeled, "truth"));
+    if (value == NULL)
+        imp_fail(error, IMP_EFORMAT,
+                 "the episode cannot be written: a name is not UTF-8 or too "
+                 "long, or memory ran out");
+    return value;
+}
+
+imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode, char **text,
+                               imp_error *error)
+{
+    *text = NULL;
+    json_t *value = imp_episode_write_json(dataset, episode, error);
+    if (value == NULL)
+        return IMP_EFORMAT;
+    size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT);
+    char *memory = imp_allocate(size + 1, 1);
+    if (memory == NULL || json_dumpb(value, memory, size, JSON_COMPACT) != size) {
+        imp_release(memory);
+        json_decref(value);
+        return imp_fail_memory(error, "the JSON of an episode");
+    }
+    memory[size] = '\0';
+    json_decref(value);
+    *text = memory;
+    return IMP_OK;
+}
+
+void imp_episode_text_free(char *text)
+{
+    imp_release(text);
+}
+
+/* ---- reading ---- */
+
+static imp_status read_part(const imp_dataset *dataset, const json_t *part, const char *name,
+                            const char *labels_key, size_t bound, imp_episode *episode,
+                            size_t begin, imp_error *error)
+{
+    const json_t *images = json_object_get(part, "images");
+    const json_t *labels = json_object_get(part, labels_key);
+    bool labeled = strcmp(labels_key, "labels") == 0;
+    for (size_t i = 0; i < json_array_size(images); i++) {
+        const char *image = json_string_value(json_array_get(images, i));
+        if (image == NULL)
+            return imp_fail(error, IMP_EFORMAT, "image %zu of %s is not a name", i, name);
+        size_t number = imp_dataset_find_image(dataset, image);
+        if (number >= imp_dataset_images(dataset))
+            return imp_fail(error, IMP_EINVAL,
+                            "the dataset has no image '%s'; it may need the rotations the episodes "
+                            "were drawn with",
+                            image);
+        const json_t *label = json_array_get(labels, i);
+        if (!json_is_integer(label) || json_integer_value(label) < 0 ||
+            (uint64_t)json_integer_value(label) >= bound)
+            return imp_fail(error, IMP_EFORMAT, "label %zu of %s must be from 0 to %zu", i, name,
+                            bound - 1);
+        episode->images[begin + i] = (uint32_t)number;
+        episode->truth[begin + i] = (int32_t)json_integer_value(label);
+        episode->labels[begin + i] = labeled ? episode->truth[begin + i] : -1;
+    }
+    return IMP_OK;
+}
+
+/* The length of a part's two lists, which must be the same. */
+static imp_status part_size(const json_t *part, const char *name, const char *labels_key,
+                            size_t *size, imp_error *error)
+{
+    const json_t *images = json_object_get(part, "images");
+    const json_t *labels = json_object_get(part, labels_key);
+    *size = json_array_size(images);
+    if (!json_is_array(images) || !json_is_array(labels) || json_array_size(labels) != *size)
+        return imp_fail(error, IMP_EFORMAT, "%s needs equally long lists 'images' and '%s'", name,
+                        labels_key);
+    return IMP_OK;
+}
+
+static imp_status read_classes(const imp_dataset *dataset, const json_t *names,
+                               imp_episode *episode, imp_error *error)
+{
+    bool by_super_class = episode->kind == IMP_EPISODE_SUPER_CLASSES;
+    size_t count =
+        by_super_class ? imp_dataset_super_classes(dataset) : imp_dataset_classes(dataset);
+    for (size_t g = 0; g < episode->groups; g++) {
+        const char *name = json_string_value(json_array_get(names, g));
+        size_t found = count;
+        for (size_t i = 0; i < count && name != NULL && found == count; i++) {
+            const char *candidate = by_super_class ? imp_dataset_super_class(dataset, i)
+                                                   : imp_dataset_class(dataset, i).name;
+            if (strcmp(candidate, name) == 0)
+                found = i;
+        }
+        if (found == count)
+            return imp_fail(error, IMP_EINVAL, "the dataset has no %s '%s'",
+                            by_super_class ? "super-class" : "class", name != NULL ? name : "");
+        episode->classes[g] = (uint32_t)found;
+    }
+    return IMP_OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static imp_status check_distinct(const imp_dataset *dataset, const imp_episode *episode,
+                                 imp_error *error)
+{
+    size_t count = imp_episode_size(episode);
+    uint32_t *sorted = imp_allocate(count, sizeof *sorted);
+    if (sorted == NULL)
+        return imp_fail_memory(error, "an episode");
+    imp_status status = IMP_OK;
+    memcpy(sorted, episode->images, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    for (size_t i = 1; i < count && status == IMP_OK; i++)
+        if (sorted[i - 1] == sorted[i]) {
+            char name[300];
+            imp_dataset_image_name(dataset, sorted[i], name, sizeof name);
+            status = imp_fail(error, IMP_EFORMAT, "the image '%s' appears twice", name);
+        }
+    imp_release(sorted);
+    return status;
+}
+
+static imp_status read_head(const json_t *value, imp_episode *episode, imp_error *error)
+{
+    const json_t *index = json_object_get(value, "index"), *way = json_object_get(value, "way");
+    const char *kind = json_string_value(json_object_get(value, "kind"));
+    const json_t *classes = json_object_get(value, "classes");
+    if (!json_is_integer(index) || !json_is_integer(way) || kind == NULL ||
+        !json_is_array(classes) || json_integer_value(way) < 1 ||
+        (uint64_t)json_integer_value(way) > json_array_size(classes))
+        return imp_fail(error, IMP_EFORMAT,
+                        "an episode needs 'index', 'kind', 'way' and at least as many 'classes'");
+    episode->index = (uint64_t)json_integer_value(index);
+    episode->way = (size_t)json_integer_value(way);
+    for (int k = IMP_EPISODE_CLASSES; k <= IMP_EPISODE_UNSUPERVISED; k++)
+        if (strcmp(kind, kind_names[k]) == 0) {
+            episode->kind = (imp_episode_kind)k;
+            return IMP_OK;
+        }
+    return imp_fail(error, IMP_EFORMAT, "unknown kind of episode '%s'", kind);
+}
+
+static imp_status read_body(const imp_dataset *dataset, const json_t *value, imp_episode *episode,
+                            imp_error *error)
+{
+    static const struct {
+        const char *name, *labels_key;
+    } parts[] = {{"supports", "labels"}, {"queries", "labels"}, {"unlabeled", "truth"}};
+    size_t sizes[3];
+    imp_status status = IMP_OK;
+    for (int p = 0; p < 3 && status == IMP_OK; p++)
+        status = part_size(json_object_get(value, parts[p].name), parts[p].name,
+                           parts[p].labels_key, &sizes[p], error);
+    const json_t *classes = json_object_get(value, "classes");
+    if (status == IMP_OK)
+        status = imp_episode_allocate(episode, sizes[0] + sizes[1] + sizes[2],
+                                      json_array_size(classes), error);
+    if (status != IMP_OK)
+        return status;
+    episode->groups = json_array_size(classes);
+    episode->supports = sizes[0];
+    episode->queries = sizes[1];
+    episode->unlabeled = sizes[2];
+    status = read_classes(dataset, classes, episode, error);
+    size_t begin = 0;
+    for (int p = 0; p < 3 && status == IMP_OK; p++) {
+        status = read_part(dataset, json_object_get(value, parts[p].name), parts[p].name,
+                           parts[p].labels_key, p < 2 ? episode->way : episode->groups, episode,
+                           begin, error);
+        begin += sizes[p];
+    }
+    if (status == IMP_OK)
+        status = check_distinct(dataset, episode, error);
+    return status;
+}
+
+imp_status imp_episode_read_json(const imp_dataset *dataset, const json_t *value,
+                                 imp_episode *episode, imp_error *error)
+{
+    *episode = (imp_episode){0};
+    imp_episode read = {0};
+    imp_status status = read_head(value, &read, error);
+    if (status == IMP_OK)
+        status = read_body(dataset, value, &read, error);
+    if (status == IMP_OK)
+        *episode = read;
+    else
+        imp_episode_clear(&read);
+    return status;
+}

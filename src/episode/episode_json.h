@@ -1,0 +1,17 @@
+/* episode_json.h - an episode as JSON and back; see episode_file.c for files of them. */
+#ifndef IMP_EPISODE_EPISODE_JSON_H
+#define IMP_EPISODE_EPISODE_JSON_H
+
+#include <imp/episode.h>
+
+#include "base/json.h"
+
+/* A new reference, or NULL with the sentence in `error`. */
+json_t *imp_episode_write_json(const imp_dataset *dataset, const imp_episode *episode,
+                               imp_error *error);
+
+/* Back again, all names found in the dataset and all counts checked. */
+imp_status imp_episode_read_json(const imp_dataset *dataset, const json_t *value,
+                                 imp_episode *episode, imp_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * plan.h - an episode's options with the defaults filled in and checked against a dataset.
+ */
+#ifndef IMP_EPISODE_PLAN_H
+#define IMP_EPISODE_PLAN_H
+
+#include <imp/episode.h>
+
+typedef struct imp_episode_plan {
+    imp_episode_options options; /* no zero stands for a default any more */
+    bool wants_queries;          /* false: as many as the class has, up to options.queries */
+    bool parted;                 /* labelled and unlabelled images are apart */
+
+    /* What may be drawn: groups of classes. A group is one label: a class by itself, or the classes
+     * of a super-class that are in the pool. */
+    size_t groups;
+    uint32_t *group;   /* (groups): the class or super-class */
+    uint32_t *begin;   /* (groups + 1): where its classes begin in `classes` */
+    uint32_t *classes; /* class numbers, group by group */
+} imp_episode_plan;
+
+/* Checks everything that could make an episode impossible. Release with imp_episode_plan_clear();
+ * on failure *plan is zeroed. */
+imp_status imp_episode_plan_make(imp_episode_plan *plan, const imp_dataset *dataset,
+                                 const imp_episode_options *options, imp_error *error);
+
+void imp_episode_plan_clear(imp_episode_plan *plan);
+
+/* How many of a class's images are labelled: all of them unless plan->parted. */
+uint32_t imp_labeled_count(const imp_episode_plan *plan, size_t images);
+
+/* How many queries a class with that many images gives. */
+uint32_t imp_query_count(const imp_episode_plan *plan, size_t images);
+
+#endif

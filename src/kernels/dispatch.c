@@ -1,0 +1,81 @@
+/*
+ * dispatch.c - which variant runs: the best this machine can, or the one IMP_ISA names.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+
+extern const imp_kernels imp_kernels_portable;
+#ifdef __x86_64__
+extern const imp_kernels imp_kernels_avx2;
+extern const imp_kernels imp_kernels_avx512;
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+/* All that -march=icelake-server may make the compiler emit in float and integer code. */
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bitalg") &&
+           __builtin_cpu_supports("avx512vpopcntdq");
+}
+#endif
+
+static bool always(void)
+{
+    return true;
+}
+
+typedef struct variant {
+    const imp_kernels *kernels;
+    bool (*runs_here)(void);
+} variant;
+
+/* best first */
+static const variant variants[] = {
+#ifdef __x86_64__
+    {&imp_kernels_avx512, has_avx512},
+    {&imp_kernels_avx2, has_avx2},
+#endif
+    {&imp_kernels_portable, always},
+};
+enum { COUNT = sizeof variants / sizeof *variants };
+
+const imp_kernels *imp_kernels_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(variants[i].kernels->name, name) == 0 && variants[i].runs_here())
+            return variants[i].kernels;
+    return NULL;
+}
+
+imp_status imp_kernels_choose(const imp_kernels **out, imp_error *error)
+{
+    *out = NULL;
+    const char *wanted = getenv("IMP_ISA");
+    for (size_t i = 0; i < COUNT; i++) {
+        const variant *v = &variants[i];
+        bool named = wanted && strcmp(wanted, v->kernels->name) == 0;
+        if (named && !v->runs_here())
+            return imp_fail(
+                error, IMP_EUNSUPPORTED,
+                "IMP_ISA is '%s', which this processor cannot run; unset it to use the best it can",
+                wanted);
+        if (named || ((!wanted || !*wanted) && v->runs_here())) {
+            *out = v->kernels;
+            return IMP_OK;
+        }
+    }
+    return imp_fail(error, IMP_EINVAL,
+                    "IMP_ISA is '%s'; it can be avx512, avx2 or portable, or unset for the best",
+                    wanted);
+}

@@ -1,0 +1,129 @@
+/*
+ * kernels.h - the hot loops, one table of functions per instruction set.
+ *
+ * Every function here is serial and touches only its arguments; layers above cut the work into
+ * blocks and run them in parallel. Activations are (N, H, W, 64) floats, 64-byte aligned, unless a
+ * function says otherwise. Variants of one function differ in rounding only.
+ */
+#ifndef IMP_KERNELS_KERNELS_H
+#define IMP_KERNELS_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+enum {
+    IMP_CHANNELS = 64,          /* what the fused blocks are made for */
+    IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
+    IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
+    IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS
+};
+
+/* A stack of maps: `images` maps of height x width. */
+typedef struct imp_maps {
+    size_t images, height, width;
+} imp_maps;
+
+/* Count, mean and sum of squared deviations of each channel. Blocks' moments are merged in order.
+ */
+typedef struct imp_moments {
+    double count;
+    double mean[IMP_CHANNELS];
+    double deviation[IMP_CHANNELS];
+} imp_moments;
+
+/* What batch normalisation does to a channel, forward and backward. */
+typedef struct imp_norm {
+    float scale[IMP_CHANNELS];  /* gamma / std */
+    float beta[IMP_CHANNELS];   /* z = scale * (y - mean) + beta */
+    float mean[IMP_CHANNELS];   /* of the batch, without the convolution's bias */
+    float rstd[IMP_CHANNELS];   /* 1 / sqrt(variance + eps) */
+    float sign[IMP_CHANNELS];   /* of gamma: 1, 0 or -1 */
+    float offset[IMP_CHANNELS]; /* backward: -scale * sum(dz) / count */
+    float slope[IMP_CHANNELS];  /* backward: -scale * rstd * sum(dz * xhat) / count */
+} imp_norm;
+
+/* The first layer's input: planar (N, C, H + 2, row) with a border of one pixel, `row` floats from
+ * line to line, each channel shifted by its mean (the border too). */
+typedef struct imp_padded {
+    const float *pixels;
+    size_t images, channels, height, width; /* without the border */
+    size_t row;                             /* floats per line, at least width + 2 */
+} imp_padded;
+
+typedef struct imp_kernels {
+    const char *name;      /* "avx512", "avx2" or "portable" */
+    size_t scratch_floats; /* what the Winograd functions need as scratch */
+    size_t padding_floats; /* readable floats wanted after the last pixel of imp_padded */
+
+    /* Transforms weights (64 out, `inputs` in, 3, 3) to the packed form of the products: `forward`
+     * for y = W x, each output channel multiplied by scale[out] if scale is not NULL, and, if not
+     * NULL, `adjoint` for dx = W^T dy. Each is IMP_POINTS * 64 * 64 floats, of which a call
+     * writes rows begin..end-1 of every 64x64 matrix. */
+    void (*winograd_weights)(const float *weights, size_t inputs, const float *scale, size_t begin,
+                             size_t end, float *forward, float *adjoint);
+
+    /* out = conv(in), same size; moments of out over these images. */
+    void (*winograd_forward)(const imp_maps *maps, const float *in, const float *weights,
+                             float *out, imp_moments *moments, float *scratch);
+
+    /* out = maxpool(relu(conv(in) + bias)), (N, H/2, W/2, 64): evaluation, the norm folded into the
+     * weights. */
+    void (*winograd_infer)(const imp_maps *maps, const float *in, const float *weights,
+                           const float *bias, float *out, float *scratch);
+
+    /* The adjoint. `y` is the convolution's output, `selected`, `pooled` and `dpooled` are the
+     * (N, H/2, W/2, 64) results of pool_forward() and the gradient of pooled. Adds the transformed
+     * weight gradient to `dweights` (IMP_POINTS, 64 in, 64 out) and writes the input's gradient to
+     * `din` if that is not NULL (then `adjoint` is the packed weights). */
+    void (*winograd_backward)(const imp_maps *maps, const float *in, const float *y,
+                              const float *selected, const float *pooled, const float *dpooled,
+                              const imp_norm *norm, const float *adjoint, float *dweights,
+                              float *din, float *scratch);
+
+    /* dweights (64 out, `inputs` in, 3, 3) += the back-transformed sum of `count` arrays as
+     * winograd_backward() makes them, one after the other, for input channels begin..end-1. */
+    void (*winograd_weight_gradient)(const float *parts, size_t count, size_t inputs, size_t begin,
+                                     size_t end, float *dweights);
+
+    /* pooled = maxpool(relu(norm(y))), 2x2, and `selected` = the y that won in each window. `maps`
+     * is y's. */
+    void (*pool_forward)(const imp_maps *maps, const float *y, const imp_norm *norm,
+                         float *selected, float *pooled);
+
+    /* Sums over `count` pooled pixels: sum_dz[c] and sum_dz_xhat[c] (64 each, overwritten). */
+    void (*pool_backward_sums)(size_t count, const float *selected, const float *pooled,
+                               const float *dpooled, const imp_norm *norm, double *sum_dz,
+                               double *sum_dz_xhat);
+
+    /* c(m, n) += a(m, k) b(k, n). Element (i, j) of a lies at a[i * a_row + j * a_column], so that
+     * a transposed matrix is a matter of steps; rows of b and c are b_row and c_row floats apart.
+     */
+    void (*multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
+                     const float *b, size_t b_row, float *c, size_t c_row);
+
+    /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
+     * (channel, row, column) of PyTorch's weights. Sums of the patches (taps) and of their products
+     * (taps, taps), overwritten. */
+    void (*first_moments)(const imp_padded *in, double *sums, double *products);
+
+    /* pooled = relu(scale * maxpool(conv(in)) + bias) for weights (taps, 64) and scale >= 0;
+     * winner, if not NULL, says which of the four pixels won (0..3), or 4 where ReLU is shut. */
+    void (*first_forward)(const imp_padded *in, const float *weights, const float *scale,
+                          const float *bias, float *pooled, uint8_t *winner);
+
+    /* Sums over pooled pixels of the gradient, sum_dz[64], and of the gradient times the winning
+     * pixel's patch, products (taps, 64); overwritten. */
+    void (*first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
+                           double *sum_dz, double *products);
+} imp_kernels;
+
+/* The best table for this machine, or the one named by the environment variable IMP_ISA. Fails
+ * with a sentence when that is not a name or not something this machine can run. */
+imp_status imp_kernels_choose(const imp_kernels **out, imp_error *error);
+
+/* The table of that name, or NULL when this build or this machine does not have it. */
+const imp_kernels *imp_kernels_find(const char *name);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * variants.h - the declarations of one variant's kernel functions; kernels.h says what each does.
+ */
+#ifndef IMP_KERNELS_VARIANTS_H
+#define IMP_KERNELS_VARIANTS_H
+
+#include "kernels/kernels.h"
+#include "kernels/vector.h"
+
+void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float *scale,
+                               size_t begin, size_t end, float *forward, float *adjoint);
+void VARIANT(winograd_forward)(const imp_maps *maps, const float *in, const float *weights,
+                               float *out, imp_moments *moments, float *scratch);
+void VARIANT(winograd_infer)(const imp_maps *maps, const float *in, const float *weights,
+                             const float *bias, float *out, float *scratch);
+void VARIANT(winograd_backward)(const imp_maps *maps, const float *in, const float *y,
+                                const float *selected, const float *pooled, const float *dpooled,
+                                const imp_norm *norm, const float *adjoint, float *dweights,
+                                float *din, float *scratch);
+void VARIANT(winograd_weight_gradient)(const float *parts, size_t count, size_t inputs,
+                                       size_t begin, size_t end, float *dweights);
+void VARIANT(pool_forward)(const imp_maps *maps, const float *y, const imp_norm *norm,
+                           float *selected, float *pooled);
+void VARIANT(pool_backward_sums)(size_t count, const float *selected, const float *pooled,
+                                 const float *dpooled, const imp_norm *norm, double *sum_dz,
+                                 double *sum_dz_xhat);
+void VARIANT(multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
+                       const float *b, size_t b_row, float *c, size_t c_row);
+void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products);
+void VARIANT(first_forward)(const imp_padded *in, const float *weights, const float *scale,
+                            const float *bias, float *pooled, uint8_t *winner);
+void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
+                             double *sum_dz, double *products);
+
+#endif

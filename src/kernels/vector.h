@@ -1,0 +1,95 @@
+/*
+ * vector.h - the one vector type the kernels are written in, as wide as the variant being compiled.
+ *
+ * A kernel file is compiled once per instruction set with IMP_VARIANT set to its name. It is
+ * written in GNU vector extensions, so all variants are the same source: 4 lanes in portable C, 8
+ * with AVX2, 16 with AVX-512. The variant `wide` has AVX-512's shapes without its instructions;
+ * tests use it to run those shapes on machines that lack them.
+ */
+#ifndef IMP_KERNELS_VECTOR_H
+#define IMP_KERNELS_VECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#define IMP_JOIN_(a, b) a##b
+#define IMP_JOIN(a, b) IMP_JOIN_(a, b)
+
+/* VARIANT(f) is f_avx2, f_portable, ...: the same function in every variant without a clash. */
+#define VARIANT(name) IMP_JOIN(name##_, IMP_VARIANT)
+
+#define IMP_LANES_portable 4
+#define IMP_LANES_avx2 8
+#define IMP_LANES_avx512 16
+#define IMP_LANES_wide 16
+#define LANES IMP_JOIN(IMP_LANES_, IMP_VARIANT)
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
+typedef float vec_unaligned __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+typedef int32_t mask __attribute__((vector_size(LANES * 4), may_alias));
+typedef uint8_t bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+INLINE vec load(const float *p)
+{
+    return *(const vec *)p;
+}
+
+INLINE vec load_unaligned(const float *p)
+{
+    return *(const vec_unaligned *)p;
+}
+
+INLINE void store(float *p, vec v)
+{
+    *(vec *)p = v;
+}
+
+INLINE vec zero(void)
+{
+    return (vec){0};
+}
+
+INLINE vec splat(float s)
+{
+    return s - (vec){0}; /* unlike an addition, exact for -0 too, so it folds to a broadcast */
+}
+
+/* where m (all bits set or none) take a, elsewhere b */
+INLINE vec choose(mask m, vec a, vec b)
+{
+    return (vec)((m & (mask)a) | (~m & (mask)b));
+}
+
+/* where m take a, elsewhere 0 */
+INLINE vec keep(mask m, vec a)
+{
+    return (vec)(m & (mask)a);
+}
+
+INLINE vec larger(vec a, vec b)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif LANES == 8 && defined(__AVX2__)
+    return (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+/* Adds the lanes up in double, always in the same order. */
+INLINE double total(vec v)
+{
+    double sum = 0;
+    for (size_t i = 0; i < LANES; i++)
+        sum += v[i];
+    return sum;
+}
+
+#endif

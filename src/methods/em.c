@@ -1,0 +1,115 @@
+/*
+ * em.c - expectation maximisation for a Dirichlet process mixture: the appendix's second
+ * alternative to Algorithm 1.
+ *
+ * One pass over the unlabelled points with soft assignments to the clusters and to a new one, under
+ * a Chinese restaurant process prior or without it; where the new one's probability exceeds
+ * epsilon, it is started. Then the means are taken once more. As in imp, the assignments are
+ * constants to the gradient and the variances are learned through the queries' densities.
+ */
+#include <math.h>
+
+#include "methods/method.h"
+
+static const double epsilon = 1e-3;
+
+/* z of an unlabelled point x over the clusters, written to clusters->score, and over a new one,
+ * which is returned. clusters->weight holds the soft counts so far. */
+static double assign(const imp_run *run, const float *x, const double *mu_0, double sigma_0)
+{
+    const imp_clusters *clusters = &run->clusters;
+    size_t dimensions = clusters->dimensions;
+    bool prior = !run->options->no_prior;
+    double *z = clusters->score;
+
+    double z_new = imp_log_density(imp_squared_distance(x, mu_0, dimensions),
+                                   sigma_0 + exp(run->values[0]), dimensions);
+    if (prior)
+        z_new += log(run->options->alpha);
+    double most = z_new;
+    for (size_t c = 0; c < clusters->count; c++) {
+        z[c] = imp_clusters_log_density(clusters, c, x);
+        if (prior)
+            z[c] += log(clusters->weight[c]);
+        most = z[c] > most ? z[c] : most;
+    }
+    z_new = exp(z_new - most);
+    double sum = z_new;
+    for (size_t c = 0; c < clusters->count; c++) {
+        z[c] = exp(z[c] - most);
+        sum += z[c];
+    }
+    for (size_t c = 0; c < clusters->count; c++)
+        z[c] /= sum;
+    return z_new / sum;
+}
+
+static imp_status infer(imp_run *run, imp_error *error)
+{
+    const imp_points *points = &run->points;
+    imp_clusters *clusters = &run->clusters;
+    double sigma = exp(run->values[0]), sigma_0 = exp(run->values[1]);
+
+    imp_status status = imp_clusters_add_class_means(clusters, points, run->way, sigma, error);
+    if (status == IMP_OK)
+        status = imp_shares_add_labeled(&run->shares, points, error);
+    if (status == IMP_OK)
+        status = imp_run_scratch(run, points->dimensions, error);
+    if (status != IMP_OK)
+        return status;
+    double *mu_0 = run->scratch;
+    imp_clusters_center(clusters, run->way, mu_0);
+
+    for (size_t position = 0; position < imp_points_count(points); position++) {
+        size_t i = imp_points_at(points, position), known = clusters->count;
+        const float *x = imp_points_row(points, i);
+        if (imp_points_label(points, i) >= 0)
+            continue; /* labelled points stay with their class */
+
+        double z_new = assign(run, x, mu_0, sigma_0);
+        for (size_t c = 0; c < known && status == IMP_OK; c++) {
+            clusters->weight[c] += clusters->score[c];
+            if (clusters->score[c] > 0)
+                status = imp_shares_add(&run->shares, i, c, clusters->score[c], error);
+        }
+        if (status == IMP_OK && z_new > epsilon) {
+            status = imp_clusters_add(clusters, IMP_UNLABELED, sigma_0, NULL, error);
+            if (status != IMP_OK)
+                return status;
+            /* the posterior mean given the one point */
+            double *mean = imp_clusters_mean(clusters, known);
+            for (size_t j = 0; j < points->dimensions; j++)
+                mean[j] = (sigma * mu_0[j] + sigma_0 * x[j]) / (sigma + sigma_0);
+            clusters->weight[known] = z_new;
+            status = imp_shares_add(&run->shares, i, known, z_new, error);
+        }
+        if (status != IMP_OK)
+            return status;
+    }
+    imp_weighted_means(clusters, points, &run->shares);
+    return IMP_OK;
+}
+
+static void place(imp_run *run)
+{
+    imp_weighted_means(&run->clusters, &run->points, &run->shares);
+    imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[1]));
+}
+
+static void differentiate(imp_run *run)
+{
+    imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
+                                run->point_gradient);
+    imp_run_sum_sigma_gradient(run, &run->value_gradient[0], &run->value_gradient[1]);
+}
+
+const imp_method_kind imp_kind_em = {
+    .name = "em",
+    .parameters = imp_sigma_parameters,
+    .parameter_count = 2,
+    .value_count = 2,
+    .initialize = imp_initialize_sigmas,
+    .infer = infer,
+    .place = place,
+    .differentiate = differentiate,
+};

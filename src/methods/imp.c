@@ -1,0 +1,257 @@
+/*
+ * imp.c - infinite mixture prototypes: Algorithm 1 of the paper, top to bottom.
+ *
+ * The gradient stands beside step 5, the only step it passes through: lambda, the clusters made in
+ * step 3 and the soft assignments of step 4 are constants to it. Step 6, classifying queries, is in
+ * masked_loss.c.
+ */
+#include "methods/imp.h"
+
+#include <math.h>
+
+#include "methods/method.h"
+
+/* ---- step 2: the threshold, the paper's Equation 5 with the sign that it drops ---- */
+
+double imp_estimate_lambda(const imp_clusters *class_means, double sigma, double alpha)
+{
+    size_t way = class_means->count, dimensions = class_means->dimensions;
+
+    /* rho: the unbiased variance between the class means, averaged over the dimensions */
+    double rho = 0;
+    for (size_t j = 0; j < dimensions && way > 1; j++) {
+        double center = 0, deviation = 0;
+        for (size_t c = 0; c < way; c++)
+            center += imp_clusters_mean(class_means, c)[j] / (double)way;
+        for (size_t c = 0; c < way; c++) {
+            double difference = imp_clusters_mean(class_means, c)[j] - center;
+            deviation += difference * difference;
+        }
+        rho += deviation / (double)(way - 1) / (double)dimensions;
+    }
+    return -2 * sigma * log(alpha) + (double)dimensions * sigma * log1p(rho / sigma);
+}
+
+/* ---- step 3: infer the number of clusters ---- */
+
+size_t imp_nearest_cluster(const imp_clusters *clusters, const float *x, int32_t label,
+                           double *distance)
+{
+    size_t nearest = 0;
+    *distance = INFINITY;
+    for (size_t c = 0; c < clusters->count; c++) {
+        if (!imp_may_join(label, clusters->label[c]))
+            continue;
+        double to_c = imp_clusters_distance(clusters, c, x);
+        if (to_c < *distance) {
+            *distance = to_c;
+            nearest = c;
+        }
+    }
+    return nearest;
+}
+
+imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, double lambda,
+                             double sigma_l, double sigma_u, imp_error *error)
+{
+    for (size_t position = 0; position < imp_points_count(points); position++) {
+        size_t i = imp_points_at(points, position);
+        const float *x = imp_points_row(points, i);
+        int32_t label = imp_points_label(points, i);
+        double distance;
+        imp_nearest_cluster(clusters, x, label, &distance);
+        if (distance > lambda) {
+            double sigma = label < 0 ? sigma_u : sigma_l;
+            imp_status status = imp_clusters_add(clusters, label, sigma, x, error);
+            if (status != IMP_OK)
+                return status;
+        }
+    }
+    return IMP_OK;
+}
+
+/* ---- step 4: assign points to clusters ---- */
+
+void imp_soft_assignment(const imp_clusters *clusters, const float *x, int32_t label)
+{
+    double *z = clusters->score;
+    double most = -INFINITY, sum = 0;
+    for (size_t c = 0; c < clusters->count; c++) {
+        z[c] = imp_may_join(label, clusters->label[c]) ? imp_clusters_log_density(clusters, c, x)
+                                                       : -INFINITY;
+        most = z[c] > most ? z[c] : most;
+    }
+    for (size_t c = 0; c < clusters->count; c++) {
+        z[c] = z[c] == -INFINITY ? 0 : exp(z[c] - most);
+        sum += z[c];
+    }
+    for (size_t c = 0; c < clusters->count; c++)
+        z[c] /= sum;
+}
+
+imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *points, size_t begin,
+                             size_t end, imp_shares *shares, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t position = begin; position < end; position++) {
+        size_t i = imp_points_at(points, position);
+        imp_soft_assignment(clusters, imp_points_row(points, i), imp_points_label(points, i));
+        for (size_t c = 0; c < clusters->count && status == IMP_OK; c++)
+            if (clusters->score[c] > 0)
+                status = imp_shares_add(shares, i, c, clusters->score[c], error);
+    }
+    return status;
+}
+
+imp_status imp_assign_hard(const imp_clusters *clusters, const imp_points *points, size_t begin,
+                           size_t end, imp_shares *shares, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t position = begin; position < end && status == IMP_OK; position++) {
+        size_t i = imp_points_at(points, position);
+        double distance;
+        size_t nearest = imp_nearest_cluster(clusters, imp_points_row(points, i),
+                                             imp_points_label(points, i), &distance);
+        status = imp_shares_add(shares, i, nearest, 1, error);
+    }
+    return status;
+}
+
+/* ---- steps 4 and 5 for many points ---- */
+
+imp_status imp_refine_clusters(imp_clusters *clusters, const imp_points *points, imp_shares *block,
+                               imp_error *error)
+{
+    enum { BLOCK = 1024 };
+    size_t count = imp_points_count(points);
+    imp_means_begin(clusters);
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        block->count = 0;
+        imp_status status = imp_assign_softly(clusters, points, begin, end, block, error);
+        if (status != IMP_OK)
+            return status;
+        imp_means_add(clusters, points, block);
+    }
+    imp_means_finish(clusters, NULL);
+    return IMP_OK;
+}
+
+/* ---- Algorithm 1 ---- */
+
+static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)
+{
+    const imp_points *points = &run->points;
+    imp_clusters *clusters = &run->clusters;
+
+    /* 1. One cluster per class, at the mean of its labelled points. */
+    imp_status status = imp_clusters_add_class_means(clusters, points, run->way, sigma_l, error);
+    if (status != IMP_OK)
+        return status;
+
+    /* 2. Estimate lambda, once. */
+    run->lambda = run->options->lambda;
+    if (isnan(run->lambda))
+        run->lambda = imp_estimate_lambda(clusters, imp_lambda_sigma(points, sigma_l, sigma_u),
+                                          run->options->alpha);
+
+    for (size_t step = 0; step < run->options->cluster_steps; step++) {
+        /* 3. Infer the number of clusters. */
+        status = imp_grow_clusters(clusters, points, run->lambda, sigma_l, sigma_u, error);
+        if (status != IMP_OK)
+            return status;
+
+        /* 4. Assign the points to clusters. */
+        run->shares.count = 0;
+        status =
+            imp_assign_softly(clusters, points, 0, imp_points_count(points), &run->shares, error);
+        if (status != IMP_OK)
+            return status;
+
+        /* 5. Each cluster's mean, weighted by the assignments; drop what nobody joined. */
+        imp_weighted_means(clusters, points, &run->shares);
+    }
+    return IMP_OK;
+}
+
+/* Step 5 again: what it computes from the assignments of the last step 4. */
+static void place(imp_run *run, double sigma_l, double sigma_u)
+{
+    imp_weighted_means(&run->clusters, &run->points, &run->shares);
+    imp_clusters_set_sigmas(&run->clusters, sigma_l, sigma_u);
+}
+
+/* The gradient of step 5, and of the two variances in the densities of step 6. */
+static void differentiate(imp_run *run, double *log_sigma_l, double *log_sigma_u)
+{
+    imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
+                                run->point_gradient);
+    imp_run_sum_sigma_gradient(run, log_sigma_l, log_sigma_u);
+}
+
+/* ---- imp: two variances ---- */
+
+static imp_status infer_two(imp_run *run, imp_error *error)
+{
+    return infer(run, exp(run->values[0]), exp(run->values[1]), error);
+}
+
+static void place_two(imp_run *run)
+{
+    place(run, exp(run->values[0]), exp(run->values[1]));
+}
+
+static void differentiate_two(imp_run *run)
+{
+    differentiate(run, &run->value_gradient[0], &run->value_gradient[1]);
+}
+
+const imp_method_kind imp_kind_imp = {
+    .name = "imp",
+    .parameters = imp_sigma_parameters,
+    .parameter_count = 2,
+    .value_count = 2,
+    .has_lambda = true,
+    .has_steps = true,
+    .initialize = imp_initialize_sigmas,
+    .infer = infer_two,
+    .place = place_two,
+    .differentiate = differentiate_two,
+};
+
+/* ---- imp-tied: one variance for both ---- */
+
+static void initialize_one(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->sigma_l);
+}
+
+static imp_status infer_one(imp_run *run, imp_error *error)
+{
+    return infer(run, exp(run->values[0]), exp(run->values[0]), error);
+}
+
+static void place_one(imp_run *run)
+{
+    place(run, exp(run->values[0]), exp(run->values[0]));
+}
+
+static void differentiate_one(imp_run *run)
+{
+    differentiate(run, &run->value_gradient[0], &run->value_gradient[0]);
+}
+
+static const imp_method_parameter tied_parameters[] = {{.name = "log_sigma", .count = 1}};
+
+const imp_method_kind imp_kind_imp_tied = {
+    .name = "imp-tied",
+    .parameters = tied_parameters,
+    .parameter_count = 1,
+    .value_count = 1,
+    .has_lambda = true,
+    .has_steps = true,
+    .initialize = initialize_one,
+    .infer = infer_one,
+    .place = place_one,
+    .differentiate = differentiate_one,
+};

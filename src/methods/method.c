@@ -1,0 +1,490 @@
+/*
+ * method.c - the interface behind which all methods stand: options, parameters, checks, one run.
+ *
+ * What a method does itself is in the file of its name. A run checks the episode, lets the method
+ * make its clusters, classifies the queries and hands the gradient back through the method. All
+ * memory is kept for the next run.
+ */
+#include "methods/method.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "methods/masked_loss.h"
+
+static const imp_method_kind *const kinds[] = {
+    &imp_kind_imp,
+    &imp_kind_imp_tied,
+    &imp_kind_prototypes,
+    &imp_kind_neighbors,
+    &imp_kind_soft_kmeans,
+    &imp_kind_soft_kmeans_cluster,
+    &imp_kind_soft_kmeans_masked,
+    &imp_kind_dp_means,
+    &imp_kind_map_dp,
+    &imp_kind_em,
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Memory that grows when a larger episode comes. */
+typedef struct buffer {
+    void *memory;
+    size_t bytes;
+} buffer;
+
+struct imp_method {
+    const imp_method_kind *kind;
+    imp_method_options options;
+    double *values, *value_gradient;
+    imp_run run;
+    bool complete; /* the last run went through: its decisions can be used again */
+
+    buffer order, best, score, row;
+    buffer predictions, probabilities, cluster_means;
+    buffer mean_gradient, sigma_gradient, point_gradient;
+    buffer query_gradient, support_gradient, unlabeled_gradient;
+};
+
+/* ---- what several methods share ---- */
+
+const imp_method_parameter imp_sigma_parameters[2] = {
+    {.name = "log_sigma_l", .offset = 0, .count = 1},
+    {.name = "log_sigma_u", .offset = 1, .count = 1},
+};
+
+void imp_initialize_sigmas(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->sigma_l);
+    values[1] = log(options->sigma_u);
+}
+
+void imp_run_sum_sigma_gradient(const imp_run *run, double *sigma_l, double *sigma_u)
+{
+    for (size_t c = 0; c < run->clusters.count; c++) {
+        double *sum = run->clusters.label[c] < 0 ? sigma_u : sigma_l;
+        if (sum)
+            *sum += run->sigma_gradient[c];
+    }
+}
+
+imp_status imp_run_scratch(imp_run *run, size_t count, imp_error *error)
+{
+    if (count <= run->scratch_capacity)
+        return IMP_OK;
+    double *scratch = imp_allocate(count, sizeof *scratch);
+    if (!scratch)
+        return imp_fail_memory(error, "a method's intermediate results");
+    imp_release(run->scratch);
+    run->scratch = scratch;
+    run->scratch_capacity = count;
+    return IMP_OK;
+}
+
+/* ---- making and freeing ---- */
+
+const char *imp_method_name_at(size_t index)
+{
+    return index < KINDS ? kinds[index]->name : NULL;
+}
+
+void imp_method_options_init(imp_method_options *options, const char *method)
+{
+    bool distractors = method && strcmp(method, imp_kind_soft_kmeans_cluster.name) == 0;
+    *options = (imp_method_options){
+        .size = sizeof *options,
+        .sigma_l = 5,
+        .sigma_u = distractors ? 100 : 5,
+        .alpha = 0.1,
+        .lambda = NAN,
+        .cluster_steps = 1,
+        .seed = 1,
+    };
+}
+
+static imp_status find_kind(const char *name, const imp_method_kind **kind, imp_error *error)
+{
+    char names[400] = "";
+    for (size_t k = 0; k < KINDS; k++) {
+        if (strcmp(kinds[k]->name, name) == 0) {
+            *kind = kinds[k];
+            return IMP_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k > 0 ? ", " : "", kinds[k]->name);
+    }
+    return imp_fail(error, IMP_EINVAL, "'%s' is not a method; there are %s", name, names);
+}
+
+static bool is_positive(double value)
+{
+    return isfinite(value) && value > 0;
+}
+
+static imp_status check_options(const imp_method_kind *kind, const imp_method_options *options,
+                                imp_error *error)
+{
+    if (!is_positive(options->sigma_l))
+        return imp_fail(error, IMP_EINVAL, "sigma_l is %g; a variance is a finite number above 0",
+                        options->sigma_l);
+    if (!is_positive(options->sigma_u))
+        return imp_fail(error, IMP_EINVAL, "sigma_u is %g; a variance is a finite number above 0",
+                        options->sigma_u);
+    if (!is_positive(options->alpha))
+        return imp_fail(error, IMP_EINVAL,
+                        "alpha is %g; a concentration is a finite number above 0", options->alpha);
+    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
+        return imp_fail(error, IMP_EINVAL,
+                        "lambda is %g; a threshold for squared distances is a finite number of at "
+                        "least 0",
+                        options->lambda);
+    if (!isnan(options->lambda) && !kind->has_lambda)
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' has no threshold lambda; imp, imp-tied and dp-means do", kind->name);
+    if (options->cluster_steps < 1)
+        return imp_fail(error, IMP_EINVAL, "the number of cluster steps is 0; it is at least 1");
+    if (options->cluster_steps > 1 && !kind->has_steps)
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
+                        "soft-kmeans-cluster take more than one cluster step",
+                        kind->name);
+    if (options->learn_sigma && kind != &imp_kind_prototypes)
+        return imp_fail(error, IMP_EINVAL,
+                        "learn_sigma is an option of prototypes; '%s' learns what it has",
+                        kind->name);
+    if (options->no_prior && kind != &imp_kind_em)
+        return imp_fail(error, IMP_EINVAL, "no_prior is an option of em, not of '%s'", kind->name);
+    return IMP_OK;
+}
+
+imp_status imp_method_create(const char *name, const imp_method_options *options, imp_method **out,
+                             imp_error *error)
+{
+    *out = NULL;
+    const imp_method_kind *kind = NULL;
+    imp_status status = find_kind(name, &kind, error);
+    if (status != IMP_OK)
+        return status;
+
+    /* Options of an older caller are shorter: what it does not know keeps its default. */
+    imp_method_options all;
+    imp_method_options_init(&all, name);
+    if (options && (options->size == 0 || options->size > sizeof all))
+        return imp_fail(error, IMP_EINVAL,
+                        "the options' size is %zu; begin with imp_method_options_init(), which "
+                        "sets it to %zu",
+                        options->size, sizeof all);
+    if (options)
+        memcpy(&all, options, options->size);
+    status = check_options(kind, &all, error);
+    if (status != IMP_OK)
+        return status;
+    if (all.learn_sigma)
+        kind = &imp_kind_prototypes_learned;
+
+    imp_method *method = imp_allocate_zeroed(1, sizeof *method);
+    if (!method)
+        return imp_fail_memory(error, "a method");
+    method->kind = kind;
+    method->options = all;
+    method->values = imp_allocate_zeroed(kind->value_count, sizeof(double));
+    method->value_gradient = imp_allocate_zeroed(kind->value_count, sizeof(double));
+    if (!method->values || !method->value_gradient) {
+        imp_method_free(method);
+        return imp_fail_memory(error, "a method's parameters");
+    }
+    if (kind->initialize)
+        kind->initialize(&method->options, method->values);
+    *out = method;
+    return IMP_OK;
+}
+
+void imp_method_free(imp_method *method)
+{
+    if (!method)
+        return;
+    buffer *buffers[] = {&method->order,
+                         &method->best,
+                         &method->score,
+                         &method->row,
+                         &method->predictions,
+                         &method->probabilities,
+                         &method->cluster_means,
+                         &method->mean_gradient,
+                         &method->sigma_gradient,
+                         &method->point_gradient,
+                         &method->query_gradient,
+                         &method->support_gradient,
+                         &method->unlabeled_gradient};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        imp_release(buffers[i]->memory);
+    imp_clusters_release(&method->run.clusters);
+    imp_shares_release(&method->run.shares);
+    imp_release(method->run.scratch);
+    imp_release(method->values);
+    imp_release(method->value_gradient);
+    imp_release(method);
+}
+
+const imp_method_parameter *imp_method_parameters(const imp_method *method, size_t *count)
+{
+    *count = method->kind->parameter_count;
+    return method->kind->parameters;
+}
+
+double *imp_method_values(imp_method *method, size_t *count)
+{
+    if (count)
+        *count = method->kind->value_count;
+    return method->values;
+}
+
+/* ---- one run ---- */
+
+/* Makes the buffer hold at least (rows, columns) items of that size; what it held may be lost. */
+static imp_status ensure(buffer *kept, size_t rows, size_t columns, size_t size, imp_error *error)
+{
+    size_t count, bytes;
+    if (!imp_multiply(rows, columns, &count) || !imp_multiply(count, size, &bytes))
+        return imp_fail_memory(error, "an episode");
+    if (bytes <= kept->bytes && kept->memory)
+        return IMP_OK;
+    void *memory = imp_allocate(bytes, 1);
+    if (!memory)
+        return imp_fail_memory(error, "an episode");
+    imp_release(kept->memory);
+    kept->memory = memory;
+    kept->bytes = bytes;
+    return IMP_OK;
+}
+
+static imp_status check_episode(const imp_method *method, const imp_episode_view *episode,
+                                imp_error *error)
+{
+    if (episode->dimensions == 0)
+        return imp_fail(error, IMP_EINVAL, "the points have no dimensions; they need at least 1");
+    if (episode->way == 0 || episode->way > INT32_MAX)
+        return imp_fail(error, IMP_EINVAL,
+                        "the episode has %zu classes; it needs at least 1 and at most %d",
+                        episode->way, INT32_MAX);
+    if (episode->support_count > UINT32_MAX ||
+        episode->unlabeled_count > UINT32_MAX - episode->support_count)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "the episode has more than %u points, the most a method takes", UINT32_MAX);
+
+    const struct {
+        const float *rows;
+        size_t count;
+        const char *name;
+    } arrays[] = {{episode->support, episode->support_count, "support"},
+                  {episode->unlabeled, episode->unlabeled_count, "unlabelled"},
+                  {episode->query, episode->query_count, "query"}};
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
+        imp_status status = imp_check_finite(arrays[a].rows, arrays[a].count, episode->dimensions,
+                                             arrays[a].name, error);
+        if (status != IMP_OK)
+            return status;
+    }
+    imp_status status = imp_check_labels(episode->support_label, episode->support_count,
+                                         IMP_UNLABELED, episode->way, true, "supports", error);
+    if (status == IMP_OK && episode->query_label)
+        status = imp_check_labels(episode->query_label, episode->query_count, 0, episode->way,
+                                  false, "query", error);
+
+    /* An update may have taken a variance out of what a float or a double can hold. */
+    for (size_t p = 0; p < method->kind->parameter_count && status == IMP_OK; p++) {
+        const imp_method_parameter *parameter = &method->kind->parameters[p];
+        bool is_sigma = strncmp(parameter->name, "log_sigma", strlen("log_sigma")) == 0;
+        for (size_t i = 0; i < parameter->count; i++) {
+            double value = method->values[parameter->offset + i];
+            if (!isfinite(value) || (is_sigma && !is_positive(exp(value))))
+                return imp_fail(error, IMP_EINVAL, "the parameter %s is %g%s", parameter->name,
+                                value,
+                                is_sigma ? "; its exponential must be a finite number above 0"
+                                         : "; it must be a finite number");
+        }
+    }
+    return status;
+}
+
+static imp_status prepare(imp_method *method, const imp_episode_view *episode, bool keep,
+                          imp_error *error)
+{
+    imp_run *run = &method->run;
+    size_t first = episode->support_count, second = episode->unlabeled_count;
+    size_t unlabeled = imp_count_unlabeled(episode->support_label, first);
+    imp_status status = ensure(&method->order, first + second, 1, sizeof(uint32_t), error);
+    if (status != IMP_OK)
+        return status;
+    if (unlabeled > 0)
+        imp_order_labeled_first(episode->support_label, first, second, method->order.memory);
+
+    run->options = &method->options;
+    run->values = method->values;
+    run->value_gradient = method->value_gradient;
+    run->way = episode->way;
+    run->points = (imp_points){
+        .dimensions = episode->dimensions,
+        .first = episode->support,
+        .label = episode->support_label,
+        .first_count = first,
+        .second = episode->unlabeled,
+        .second_count = second,
+        .order = unlabeled > 0 ? method->order.memory : NULL,
+        .unlabeled_count = unlabeled + second,
+    };
+    if (!keep) {
+        run->lambda = NAN;
+        run->shares.count = 0;
+        imp_clusters_restart(&run->clusters, episode->dimensions);
+    }
+    return IMP_OK;
+}
+
+static imp_status classify(imp_method *method, const imp_episode_view *episode, bool gradients,
+                           imp_answers *answers, imp_error *error)
+{
+    imp_run *run = &method->run;
+    size_t dimensions = episode->dimensions, count = run->clusters.count;
+    size_t outcomes = episode->way + method->options.open_set;
+    imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
+    if (status == IMP_OK)
+        status = ensure(&method->score, episode->way + 1, 1, sizeof(double), error);
+    if (status == IMP_OK)
+        status = ensure(&method->row, dimensions, 1, sizeof(double), error);
+    if (status == IMP_OK)
+        status = ensure(&method->predictions, episode->query_count, 1, sizeof(int32_t), error);
+    if (status == IMP_OK)
+        status =
+            ensure(&method->probabilities, episode->query_count, outcomes, sizeof(float), error);
+    if (status == IMP_OK && gradients)
+        status =
+            ensure(&method->query_gradient, episode->query_count, dimensions, sizeof(float), error);
+    if (status == IMP_OK && gradients)
+        status = ensure(&method->mean_gradient, count, dimensions, sizeof(double), error);
+    if (status == IMP_OK && gradients)
+        status = ensure(&method->sigma_gradient, count, 1, sizeof(double), error);
+    if (status != IMP_OK)
+        return status;
+
+    imp_queries queries = {
+        .x = episode->query,
+        .label = episode->query_label,
+        .count = episode->query_count,
+        .way = episode->way,
+        .open_set = method->options.open_set,
+        .best = method->best.memory,
+        .score = method->score.memory,
+        .row = method->row.memory,
+    };
+    *answers = (imp_answers){
+        .predictions = method->predictions.memory,
+        .probabilities = method->probabilities.memory,
+        .query_gradient = gradients ? method->query_gradient.memory : NULL,
+        .mean_gradient = gradients ? method->mean_gradient.memory : NULL,
+        .sigma_gradient = gradients ? method->sigma_gradient.memory : NULL,
+    };
+    imp_classify(&run->clusters, &queries, answers);
+    return IMP_OK;
+}
+
+static void to_floats(const double *from, size_t count, float *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i];
+}
+
+static imp_status differentiate(imp_method *method, const imp_answers *answers,
+                                imp_method_result *result, imp_error *error)
+{
+    imp_run *run = &method->run;
+    const imp_points *points = &run->points;
+    size_t d = points->dimensions, first = points->first_count, second = points->second_count;
+    imp_status status = ensure(&method->point_gradient, first + second, d, sizeof(double), error);
+    if (status == IMP_OK)
+        status = ensure(&method->support_gradient, first, d, sizeof(float), error);
+    if (status == IMP_OK)
+        status = ensure(&method->unlabeled_gradient, second, d, sizeof(float), error);
+    if (status != IMP_OK)
+        return status;
+
+    run->mean_gradient = answers->mean_gradient;
+    run->sigma_gradient = answers->sigma_gradient;
+    run->point_gradient = method->point_gradient.memory;
+    memset(run->point_gradient, 0, (first + second) * d * sizeof(double));
+    memset(run->value_gradient, 0, method->kind->value_count * sizeof(double));
+    method->kind->differentiate(run);
+
+    to_floats(run->point_gradient, first * d, method->support_gradient.memory);
+    to_floats(run->point_gradient + first * d, second * d, method->unlabeled_gradient.memory);
+    result->support_gradient = method->support_gradient.memory;
+    result->unlabeled_gradient = method->unlabeled_gradient.memory;
+    result->query_gradient = answers->query_gradient;
+    result->parameter_gradient = run->value_gradient;
+    return IMP_OK;
+}
+
+static imp_status run(imp_method *method, const imp_episode_view *episode, bool keep,
+                      bool gradients, imp_method_result *result, imp_error *error)
+{
+    *result = (imp_method_result){0};
+    imp_status status = check_episode(method, episode, error);
+    if (status == IMP_OK)
+        status = prepare(method, episode, keep, error);
+    if (status != IMP_OK)
+        return status;
+
+    if (keep)
+        method->kind->place(&method->run);
+    else
+        status = method->kind->infer(&method->run, error);
+    imp_clusters *clusters = &method->run.clusters;
+    size_t values = clusters->count * clusters->dimensions;
+    imp_answers answers;
+    if (status == IMP_OK)
+        status = classify(method, episode, gradients, &answers, error);
+    if (status == IMP_OK)
+        status = ensure(&method->cluster_means, clusters->count, clusters->dimensions,
+                        sizeof(float), error);
+    imp_method_result found = {0};
+    if (status == IMP_OK && gradients && !isnan(answers.loss))
+        status = differentiate(method, &answers, &found, error);
+    if (status != IMP_OK)
+        return status;
+
+    to_floats(clusters->mean, values, method->cluster_means.memory);
+    found.loss = answers.loss;
+    found.lambda = method->run.lambda;
+    found.predictions = answers.predictions;
+    found.probabilities = answers.probabilities;
+    found.outcomes = episode->way + method->options.open_set;
+    found.cluster_count = clusters->count;
+    found.cluster_label = clusters->label;
+    found.cluster_sigma = clusters->sigma;
+    found.cluster_weight = clusters->weight;
+    found.cluster_mean = method->cluster_means.memory;
+    *result = found;
+    return IMP_OK;
+}
+
+imp_status imp_method_run(imp_method *method, const imp_episode_view *episode, bool gradients,
+                          imp_method_result *result, imp_error *error)
+{
+    method->complete = false;
+    imp_status status = run(method, episode, false, gradients, result, error);
+    method->complete = status == IMP_OK;
+    return status;
+}
+
+imp_status imp_method_run_again(imp_method *method, const imp_episode_view *episode, bool gradients,
+                                imp_method_result *result, imp_error *error)
+{
+    if (!method->complete) {
+        *result = (imp_method_result){0};
+        return imp_fail(error, IMP_EINVAL, "there is no run whose decisions could be kept");
+    }
+    return run(method, episode, true, gradients, result, error);
+}

@@ -1,0 +1,155 @@
+/*
+ * mixture_file.c - a mixture as a safetensors file.
+ *
+ * What is kept are the running sums, in double: a mixture that was saved and loaded grows to the
+ * same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum (a mean is its
+ * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/safetensors.h"
+#include "methods/mixture.h"
+
+#define FORMAT "imp mixture 1"
+
+imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error)
+{
+    const imp_clusters *clusters = &mixture->clusters;
+    size_t count = clusters->count, d = clusters->dimensions;
+    int64_t classes = (int64_t)mixture->classes;
+    const imp_tensor tensors[] = {
+        {"cluster.label", IMP_INT32, 1, {count}, count, clusters->label},
+        {"cluster.weight", IMP_FLOAT64, 1, {count}, count, clusters->weight},
+        {"cluster.sum", IMP_FLOAT64, 2, {count, d}, count * d, clusters->sum},
+        {"classes", IMP_INT64, 0, {0}, 1, &classes},
+        {"lambda", IMP_FLOAT64, 0, {0}, 1, &mixture->lambda},
+        {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_l},
+        {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_u},
+    };
+    const imp_metadata metadata[] = {{"format", FORMAT}};
+    return imp_safetensors_save(path, tensors, sizeof tensors / sizeof *tensors, metadata, 1,
+                                error);
+}
+
+/* The tensor of that name, type and rank; NULL after a sentence. */
+static const imp_tensor *expect(const imp_safetensors *file, const char *name, imp_dtype dtype,
+                                size_t rank, imp_error *error)
+{
+    const imp_tensor *tensor = imp_safetensors_find(file, name);
+    if (tensor && tensor->dtype == dtype && tensor->rank == rank)
+        return tensor;
+    imp_fail(error, IMP_EFORMAT, "a mixture needs the tensor '%s', %s of rank %zu%s", name,
+             imp_dtype_name(dtype), rank, tensor ? "; here it is another" : "; there is none");
+    return NULL;
+}
+
+static imp_status read_number(const imp_safetensors *file, const char *name, bool positive,
+                              double *value, imp_error *error)
+{
+    const imp_tensor *tensor = expect(file, name, IMP_FLOAT64, 0, error);
+    if (!tensor)
+        return IMP_EFORMAT;
+    *value = *(const double *)tensor->data;
+    if (!isfinite(*value) || (positive && !(*value > 0)))
+        return imp_fail(error, IMP_EFORMAT, "%s is %g; it must be a finite number%s", name, *value,
+                        positive ? " above 0" : "");
+    return IMP_OK;
+}
+
+static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
+                                const imp_tensor *weight, const imp_tensor *sum, imp_error *error)
+{
+    imp_clusters *clusters = &mixture->clusters;
+    size_t count = label->count, d = clusters->dimensions;
+    imp_status status = imp_clusters_reserve(clusters, count, error);
+    for (size_t c = 0; c < count && status == IMP_OK; c++) {
+        int32_t class = ((const int32_t *)label->data)[c];
+        double of = ((const double *)weight->data)[c];
+        if (!isfinite(of) || !(of > 0))
+            return imp_fail(error, IMP_EFORMAT,
+                            "the weight of cluster %zu is %g; it must be a finite number above 0",
+                            c, of);
+        status = imp_clusters_add(clusters, class, class < 0 ? mixture->sigma_u : mixture->sigma_l,
+                                  NULL, error);
+        if (status != IMP_OK)
+            return status;
+        clusters->weight[c] = of;
+        for (size_t j = 0; j < d; j++) {
+            double value = ((const double *)sum->data)[c * d + j];
+            if (!isfinite(value))
+                return imp_fail(error, IMP_EFORMAT, "the sum of cluster %zu is not finite", c);
+            imp_clusters_sum(clusters, c)[j] = value;
+        }
+        imp_mixture_place(mixture, c);
+    }
+    return status;
+}
+
+static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)
+{
+    const char *format = imp_safetensors_metadata(file, "format");
+    if (!format || strcmp(format, FORMAT) != 0)
+        return imp_fail(error, IMP_EFORMAT,
+                        "this is not a mixture: its format is '%s', that of a mixture '%s'",
+                        format ? format : "not stated", FORMAT);
+    const imp_tensor *label = expect(file, "cluster.label", IMP_INT32, 1, error);
+    const imp_tensor *weight = label ? expect(file, "cluster.weight", IMP_FLOAT64, 1, error) : NULL;
+    const imp_tensor *sum = weight ? expect(file, "cluster.sum", IMP_FLOAT64, 2, error) : NULL;
+    const imp_tensor *classes = sum ? expect(file, "classes", IMP_INT64, 0, error) : NULL;
+    if (!classes)
+        return IMP_EFORMAT;
+    size_t count = label->count, d = sum->shape[1];
+    if (count == 0 || d == 0 || weight->count != count || sum->shape[0] != count)
+        return imp_fail(error, IMP_EFORMAT,
+                        "labels, weights and sums are of %zu, %zu and %zu clusters in %zu "
+                        "dimensions; a mixture has the same of each, and at least 1",
+                        count, weight->count, sum->shape[0], d);
+    int64_t way = *(const int64_t *)classes->data;
+    if (way < 0 || way > INT32_MAX)
+        return imp_fail(error, IMP_EFORMAT, "the number of classes is out of range");
+    if (way == 0 && imp_count_unlabeled(label->data, count) < count)
+        return imp_fail(error, IMP_EFORMAT, "a cluster has a label, but there are no classes");
+
+    imp_mixture *mixture = imp_mixture_create(d);
+    if (!mixture)
+        return imp_fail_memory(error, "a mixture");
+    mixture->classes = (size_t)way;
+    imp_status status = read_number(file, "lambda", false, &mixture->lambda, error);
+    if (status == IMP_OK)
+        status = read_number(file, "sigma_l", true, &mixture->sigma_l, error);
+    if (status == IMP_OK)
+        status = read_number(file, "sigma_u", true, &mixture->sigma_u, error);
+    if (status == IMP_OK && way > 0) {
+        status = imp_check_labels(label->data, count, IMP_UNLABELED, (size_t)way, true, "clusters",
+                                  error);
+        if (status == IMP_EINVAL && error)
+            error->status = IMP_EFORMAT;
+        if (status == IMP_EINVAL)
+            status = IMP_EFORMAT;
+    }
+    if (status == IMP_OK)
+        status = read_clusters(mixture, label, weight, sum, error);
+    if (status != IMP_OK) {
+        imp_mixture_free(mixture);
+        return status;
+    }
+    *out = mixture;
+    return IMP_OK;
+}
+
+imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_error *error)
+{
+    *out = NULL;
+    imp_safetensors *file;
+    imp_status status = imp_safetensors_load(path, &file, error);
+    if (status != IMP_OK)
+        return status;
+    status = read_mixture(file, out, error);
+    imp_safetensors_free(file);
+    if (status != IMP_OK)
+        imp_error_prefix(error, path);
+    return status;
+}

@@ -1,0 +1,55 @@
+/*
+ * neighbors.c - deep nearest neighbours, the other end of the spectrum (Section 2.2 of the paper).
+ *
+ * Every labelled point is a cluster of its own with the learned variance sigma_l, and the loss is
+ * masked to the nearest neighbour of each class as in imp. Unlabelled points are ignored.
+ */
+#include <math.h>
+
+#include "methods/method.h"
+
+static void initialize(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->sigma_l);
+}
+
+static imp_status infer(imp_run *run, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < run->points.first_count && status == IMP_OK; i++) {
+        int32_t label = imp_points_label(&run->points, i);
+        if (label < 0)
+            continue;
+        status = imp_clusters_add(&run->clusters, label, exp(run->values[0]),
+                                  imp_points_row(&run->points, i), error);
+        if (status == IMP_OK)
+            status = imp_shares_add(&run->shares, i, run->clusters.count - 1, 1, error);
+    }
+    if (status == IMP_OK)
+        imp_weighted_means(&run->clusters, &run->points, &run->shares);
+    return status;
+}
+
+static void place(imp_run *run)
+{
+    imp_weighted_means(&run->clusters, &run->points, &run->shares);
+    imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[0]));
+}
+
+static void differentiate(imp_run *run)
+{
+    imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
+                                run->point_gradient);
+    imp_run_sum_sigma_gradient(run, &run->value_gradient[0], NULL);
+}
+
+const imp_method_kind imp_kind_neighbors = {
+    .name = "neighbors",
+    .parameters = imp_sigma_parameters,
+    .parameter_count = 1,
+    .value_count = 1,
+    .initialize = initialize,
+    .infer = infer,
+    .place = place,
+    .differentiate = differentiate,
+};

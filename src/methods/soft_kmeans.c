@@ -1,0 +1,97 @@
+/*
+ * soft_kmeans.c - semi-supervised prototypes (Ren et al.): soft k-means, and soft k-means with one
+ * cluster more for distractors.
+ *
+ * Class means assign the unlabelled points softly and are then computed again with them. The
+ * distractor cluster starts at the origin without a label; its variance sigma_u is learned. As in
+ * imp, the assignments are constants to the gradient.
+ */
+#include <math.h>
+
+#include "methods/imp.h"
+#include "methods/method.h"
+
+/* Assigns softly and takes the means, as often as asked for. Labelled points may join only the
+ * cluster of their class, so they stay with it. */
+static imp_status refine(imp_run *run, imp_error *error)
+{
+    for (size_t step = 0; step < run->options->cluster_steps; step++) {
+        run->shares.count = 0;
+        imp_status status = imp_assign_softly(&run->clusters, &run->points, 0,
+                                              imp_points_count(&run->points), &run->shares, error);
+        if (status != IMP_OK)
+            return status;
+        imp_weighted_means(&run->clusters, &run->points, &run->shares);
+    }
+    return IMP_OK;
+}
+
+/* ---- soft-kmeans ---- */
+
+static imp_status infer(imp_run *run, imp_error *error)
+{
+    imp_status status =
+        imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
+    return status == IMP_OK ? refine(run, error) : status;
+}
+
+static void place(imp_run *run)
+{
+    imp_weighted_means(&run->clusters, &run->points, &run->shares);
+}
+
+static void differentiate(imp_run *run)
+{
+    imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
+                                run->point_gradient);
+}
+
+const imp_method_kind imp_kind_soft_kmeans = {
+    .name = "soft-kmeans",
+    .has_steps = true,
+    .infer = infer,
+    .place = place,
+    .differentiate = differentiate,
+};
+
+/* ---- soft-kmeans-cluster ---- */
+
+static void initialize(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->sigma_u);
+}
+
+static imp_status infer_with_distractors(imp_run *run, imp_error *error)
+{
+    imp_status status =
+        imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
+    if (status == IMP_OK)
+        status = imp_clusters_add(&run->clusters, IMP_UNLABELED, exp(run->values[0]), NULL, error);
+    return status == IMP_OK ? refine(run, error) : status;
+}
+
+static void place_with_distractors(imp_run *run)
+{
+    place(run);
+    imp_clusters_set_sigmas(&run->clusters, 1, exp(run->values[0]));
+}
+
+static void differentiate_with_distractors(imp_run *run)
+{
+    differentiate(run);
+    imp_run_sum_sigma_gradient(run, NULL, &run->value_gradient[0]);
+}
+
+static const imp_method_parameter parameters[] = {{.name = "log_sigma_u", .count = 1}};
+
+const imp_method_kind imp_kind_soft_kmeans_cluster = {
+    .name = "soft-kmeans-cluster",
+    .parameters = parameters,
+    .parameter_count = 1,
+    .value_count = 1,
+    .has_steps = true,
+    .initialize = initialize,
+    .infer = infer_with_distractors,
+    .place = place_with_distractors,
+    .differentiate = differentiate_with_distractors,
+};

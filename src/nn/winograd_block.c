@@ -1,0 +1,218 @@
+/*
+ * winograd_block.c - the fused block convolution, batch norm, ReLU, pool from 64 to 64 channels.
+ *
+ * Forward is two passes over the batch: convolve and take the moments, then normalise, cut and
+ * pool. Backward is two passes as well: the two sums batch norm needs, then everything else tile by
+ * tile. The convolution's bias is never added: batch norm would take it away again.
+ */
+#include <string.h>
+
+#include "nn/batch_norm.h"
+#include "nn/layer.h"
+
+enum { MATRICES = IMP_POINTS * IMP_CHANNELS * IMP_CHANNELS };
+
+/* What lies in layer->kept. */
+typedef struct kept_arrays {
+    float *y;        /* (N, H, W, 64) the convolution */
+    float *selected; /* (N, H/2, W/2, 64) its winners */
+    float *forward;  /* transformed weights */
+    float *adjoint;
+    imp_norm *norm;
+} kept_arrays;
+
+static size_t in_floats(const imp_layer *layer)
+{
+    return imp_shape_floats(layer->in);
+}
+
+static size_t out_floats(const imp_layer *layer)
+{
+    return imp_shape_floats(layer->out);
+}
+
+static kept_arrays arrays_of(const imp_layer *layer, size_t images)
+{
+    kept_arrays a = {.forward = layer->kept};
+    a.adjoint = a.forward + MATRICES;
+    a.norm = (imp_norm *)(a.adjoint + MATRICES);
+    a.selected = (float *)(a.norm + 1);
+    a.y = a.selected + images * out_floats(layer);
+    return a;
+}
+
+static size_t kept(const imp_layer *layer, const imp_pass *pass)
+{
+    return 2 * MATRICES + sizeof(imp_norm) / sizeof(float) +
+           pass->images * (out_floats(layer) + in_floats(layer));
+}
+
+/* A block's part of the weight gradient in backward; its moments or sums, before that, take the
+ * same place. */
+static size_t shared(const imp_layer *layer, const imp_pass *pass)
+{
+    (void)layer;
+    return pass->blocks * MATRICES;
+}
+
+static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
+{
+    (void)layer;
+    return kernels->scratch_floats;
+}
+
+static size_t infer_scratch(const imp_layer *layer, const imp_kernels *kernels, size_t images)
+{
+    (void)images;
+    return scratch(layer, kernels);
+}
+
+static imp_maps maps_of(const imp_layer *layer, imp_images images)
+{
+    return (imp_maps){images.end - images.begin, layer->in.height, layer->in.width};
+}
+
+/* Weights are transformed by rows of the 64x64 matrices, a few rows to a block. */
+enum { ROW_BLOCKS = 8 };
+
+static void transform_weights(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    kept_arrays a = arrays_of(layer, job->pass->images);
+    job->pass->kernels->winograd_weights(layer->parameters + layer->weight, layer->inputs, NULL,
+                                         imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
+                                         imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
+                                         a.forward, a.adjoint);
+}
+
+static void convolve_block(size_t block, int worker, void *context)
+{
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
+    kept_arrays a = arrays_of(layer, pass->images);
+    imp_images images = imp_images_of(pass, block);
+    imp_maps maps = maps_of(layer, images);
+    size_t at = images.begin * in_floats(layer);
+    pass->kernels->winograd_forward(&maps, job->in + at, a.forward, a.y + at,
+                                    (imp_moments *)pass->shared + block,
+                                    imp_scratch_of(pass, worker));
+}
+
+static void pool_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    kept_arrays a = arrays_of(layer, job->pass->images);
+    imp_images images = imp_images_of(job->pass, block);
+    imp_maps maps = maps_of(layer, images);
+    size_t at = images.begin * out_floats(layer);
+    job->pass->kernels->pool_forward(&maps, a.y + images.begin * in_floats(layer), a.norm,
+                                     a.selected + at, job->out + at);
+}
+
+static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
+{
+    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
+    imp_parallel(ROW_BLOCKS, pass->threads, transform_weights, &job);
+    imp_each_block(pass, convolve_block, &job);
+    imp_moments *moments = (imp_moments *)pass->shared;
+    for (size_t block = 1; block < pass->blocks; block++)
+        imp_moments_merge(&moments[0], &moments[block]);
+    imp_norm_from_moments(layer, &moments[0], arrays_of(layer, pass->images).norm);
+    imp_each_block(pass, pool_block, &job);
+}
+
+static void sums_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    kept_arrays a = arrays_of(layer, job->pass->images);
+    imp_images images = imp_images_of(job->pass, block);
+    size_t at = images.begin * out_floats(layer), end = images.end * out_floats(layer);
+    double *sums = (double *)job->pass->shared + block * 2 * IMP_CHANNELS;
+    job->pass->kernels->pool_backward_sums((end - at) / IMP_CHANNELS, a.selected + at,
+                                           job->out + at, job->dout + at, a.norm, sums,
+                                           sums + IMP_CHANNELS);
+}
+
+static void backward_block(size_t block, int worker, void *context)
+{
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
+    kept_arrays a = arrays_of(layer, pass->images);
+    imp_images images = imp_images_of(pass, block);
+    imp_maps maps = maps_of(layer, images);
+    size_t in_at = images.begin * in_floats(layer), out_at = images.begin * out_floats(layer);
+    float *part = pass->shared + block * MATRICES;
+    memset(part, 0, MATRICES * sizeof *part);
+    pass->kernels->winograd_backward(&maps, job->in + in_at, a.y + in_at, a.selected + out_at,
+                                     job->out + out_at, job->dout + out_at, a.norm, a.adjoint, part,
+                                     job->din ? job->din + in_at : NULL,
+                                     imp_scratch_of(pass, worker));
+}
+
+static void weight_gradient_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    job->pass->kernels->winograd_weight_gradient(
+        job->pass->shared, job->pass->blocks, layer->inputs,
+        imp_block_begin(layer->inputs, ROW_BLOCKS, block),
+        imp_block_begin(layer->inputs, ROW_BLOCKS, block + 1), layer->gradients + layer->weight);
+}
+
+static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
+                     const float *dout, float *din)
+{
+    imp_job job = {
+        .layer = layer, .pass = pass, .in = in, .out = (float *)out, .dout = dout, .din = din};
+    imp_each_block(pass, sums_block, &job);
+    double *sums = (double *)pass->shared;
+    for (size_t block = 1; block < pass->blocks; block++)
+        for (size_t i = 0; i < 2 * IMP_CHANNELS; i++)
+            sums[i] += sums[block * 2 * IMP_CHANNELS + i];
+    double count = (double)(pass->images * layer->in.height * layer->in.width);
+    imp_norm_backward(layer, sums, sums + IMP_CHANNELS, count, arrays_of(layer, pass->images).norm);
+    imp_each_block(pass, backward_block, &job);
+    imp_parallel(ROW_BLOCKS, pass->threads, weight_gradient_block, &job);
+}
+
+/* Frozen: weights with the norm folded in, transformed, then the bias that is left. */
+static size_t frozen(const imp_layer *layer)
+{
+    (void)layer;
+    return MATRICES + IMP_CHANNELS;
+}
+
+static void freeze(const imp_layer *layer, const imp_kernels *kernels, float *frozen)
+{
+    float scale[IMP_CHANNELS];
+    imp_running_fold(layer, layer->parameters + layer->bias, scale, frozen + MATRICES);
+    kernels->winograd_weights(layer->parameters + layer->weight, layer->inputs, scale, 0,
+                              IMP_CHANNELS, frozen, NULL);
+}
+
+static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
+                  size_t images, const float *in, float *out, float *scratch)
+{
+    imp_maps maps = maps_of(layer, (imp_images){0, images});
+    kernels->winograd_infer(&maps, in, frozen, frozen + MATRICES, out, scratch);
+}
+
+const imp_layer_kind imp_layer_winograd = {.name = "conv3x3+bn+relu+pool",
+                                           .kept = kept,
+                                           .shared = shared,
+                                           .scratch = scratch,
+                                           .forward = forward,
+                                           .backward = backward,
+                                           .infer_scratch = infer_scratch,
+                                           .frozen = frozen,
+                                           .freeze = freeze,
+                                           .infer = infer};

@@ -1,0 +1,83 @@
+# The command without any of its commands: version, help, and what was mistyped.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+@test "--version tells the version of the header" {
+    run "$IMP" --version
+    [ "$status" -eq 0 ]
+    version=$(sed -nE 's/#define IMP_VERSION_STRING "(.*)"/\1/p' \
+        "$BATS_TEST_DIRNAME/../../include/imp/version.h")
+    [ "$output" = "imp $version" ]
+}
+
+@test "--help, -h and help list the commands on stdout" {
+    for word in --help -h help; do
+        run --separate-stderr "$IMP" "$word"
+        [ "$status" -eq 0 ]
+        [ "${lines[0]}" = "Usage: imp COMMAND [OPTION]..." ]
+        [[ $output == *"  help        Explain a command"* ]]
+        [ -z "$stderr" ]
+    done
+}
+
+@test "without a command the help goes to stderr and the status is 2" {
+    run --separate-stderr "$IMP"
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [[ $stderr == "Usage: imp COMMAND"* ]]
+}
+
+@test "a mistyped command gets a suggestion" {
+    run --separate-stderr "$IMP" hlep
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [ "$stderr" = "imp: unknown command 'hlep'; did you mean 'help'?" ]
+}
+
+@test "a word like no command gets none" {
+    run --separate-stderr "$IMP" xylophone
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp: unknown command 'xylophone'; 'imp --help' lists the commands" ]
+}
+
+@test "an unknown option before the command is refused" {
+    run --separate-stderr "$IMP" --verbose help
+    [ "$status" -eq 2 ]
+    [[ $stderr == "imp: unknown option '--verbose'"* ]]
+}
+
+@test "a mistyped option of a command gets a suggestion" {
+    run --separate-stderr "$IMP" help --hepl
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp help: unknown option '--hepl'; did you mean '--help'?" ]
+}
+
+@test "too many arguments are refused" {
+    run --separate-stderr "$IMP" help help again
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp help: unexpected argument 'again'" ]
+}
+
+@test "every command explains itself in at most 80 columns, with examples" {
+    run "$IMP" --help
+    commands=$(sed -nE 's/^  ([a-z-]+) .*/\1/p' <<<"$output")
+    [ -n "$commands" ]
+    for command in $commands; do
+        run --separate-stderr "$IMP" "$command" --help
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        [[ ${lines[0]} == "Usage: imp $command "* ]]
+        [[ $output == *"Examples"*"  imp $command"* ]]
+        [ -z "$(grep -E '^.{81}' <<<"$output")" ]
+
+        by_option=$output
+        run "$IMP" help "$command"
+        [ "$output" = "$by_option" ]
+    done
+}
+
+@test "a full disk is an error" {
+    [ -w /dev/full ] || skip "there is no /dev/full"
+    run bash -c '"$IMP" --help > /dev/full'
+    [ "$status" -eq 1 ]
+    [ "$output" = "imp: cannot write to standard output: No space left on device" ]
+}

@@ -1,0 +1,231 @@
+/*
+ * test_golden.c - the methods against the answers of an independent implementation in double
+ * precision: every cluster in the order of its creation, predictions, probabilities, lambda, loss.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "episodes.h"
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("%s is not a number", key);
+    return json_number_value(value);
+}
+
+static void assert_near(double found, double expected, double tolerance, const char *what)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%s is %.9g, expected %.9g", what, found, expected);
+}
+
+static imp_method *create(const char *name, const imp_method_options *options)
+{
+    imp_method *method;
+    imp_error error;
+    if (imp_method_create(name, options, &method, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return method;
+}
+
+static imp_method_result run(imp_method *method, const imp_episode_view *episode, bool gradients)
+{
+    imp_method_result result;
+    imp_error error;
+    if (imp_method_run(method, episode, gradients, &result, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return result;
+}
+
+/* ---- golden/episodes ---- */
+
+static void compare_clusters(const json_t *expected, const imp_method_result *result,
+                             size_t dimensions)
+{
+    const json_t *clusters = json_object_get(expected, "clusters");
+    assert_int_equal(result->cluster_count, json_array_size(clusters));
+    for (size_t c = 0; c < result->cluster_count; c++) {
+        const json_t *cluster = json_array_get(clusters, c);
+        assert_int_equal(result->cluster_label[c], (int)number(cluster, "label"));
+        double sigma = number(cluster, "sigma"), weight = number(cluster, "weight");
+        assert_near(result->cluster_sigma[c], sigma, 1e-6 * sigma, "sigma");
+        assert_near(result->cluster_weight[c], weight, 1e-4 * weight, "weight");
+
+        const json_t *mean = json_object_get(cluster, "mean");
+        double norm = 0, difference = 0;
+        for (size_t j = 0; j < dimensions; j++) {
+            double value = json_number_value(json_array_get(mean, j));
+            norm += value * value;
+            difference += pow(result->cluster_mean[c * dimensions + j] - value, 2);
+        }
+        assert_near(sqrt(difference), 0, 1e-4 * sqrt(norm), "distance of a mean");
+    }
+}
+
+static void compare_queries(const json_t *expected, const imp_method_result *result,
+                            const imp_episode_view *view)
+{
+    const json_t *predictions = json_object_get(expected, "predictions");
+    const json_t *probabilities = json_object_get(expected, "probabilities");
+    assert_int_equal(result->outcomes, view->way);
+    assert_int_equal(json_array_size(predictions), view->query_count);
+    for (size_t q = 0; q < view->query_count; q++) {
+        assert_int_equal(result->predictions[q],
+                         json_integer_value(json_array_get(predictions, q)));
+        const json_t *row = json_array_get(probabilities, q);
+        assert_int_equal(json_array_size(row), view->way);
+        for (size_t k = 0; k < view->way; k++)
+            assert_near(result->probabilities[q * view->way + k],
+                        json_number_value(json_array_get(row, k)), 1e-4, "probability");
+    }
+}
+
+static size_t compare_episode(const char *folder)
+{
+    test_episode episode = episode_load(folder);
+    const json_t *parameters = json_object_get(episode.expected, "parameters");
+    size_t compared = 0;
+    const char *name;
+    json_t *expected;
+    json_object_foreach(json_object_get(episode.expected, "methods"), name, expected)
+    {
+        imp_method_options options;
+        imp_method_options_init(&options, name);
+        options.alpha = number(parameters, "alpha");
+        options.sigma_l = number(parameters, "sigma_l");
+        if (strcmp(name, "soft-kmeans-cluster") != 0) /* which starts from its own 100 */
+            options.sigma_u = number(parameters, "sigma_u");
+        imp_method *method = create(name, &options);
+        imp_method_result result = run(method, &episode.view, false);
+        if (json_object_get(expected, "lambda")) {
+            double lambda = number(expected, "lambda");
+            assert_near(result.lambda, lambda, 1e-5 * lambda, "lambda");
+        }
+        compare_clusters(expected, &result, episode.view.dimensions);
+        compare_queries(expected, &result, &episode.view);
+        imp_method_free(method);
+        compared++;
+    }
+    episode_free(&episode);
+    return compared;
+}
+
+static void episodes_agree(void **state)
+{
+    (void)state;
+    const char *golden = reference_folder();
+    if (!golden)
+        skip();
+    char folder[1100];
+    snprintf(folder, sizeof folder, "%s/episodes", golden);
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    size_t compared = 0;
+    for (struct dirent *entry; (entry = readdir(list));) {
+        if (strncmp(entry->d_name, "episode-", 8) != 0)
+            continue;
+        char path[1400];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        compared += compare_episode(path);
+    }
+    closedir(list);
+    assert_true(compared > 0);
+}
+
+/* ---- golden/train-step: from the embedding on ---- */
+
+static double scalar(const char *folder, const char *name)
+{
+    size_t rows, columns;
+    float *value = reference_floats(folder, name, &rows, &columns);
+    double result = *value;
+    free(value);
+    return result;
+}
+
+static void compare_step(const char *golden, const char *kind)
+{
+    char folder[1200], path[1300];
+    snprintf(folder, sizeof folder, "%s/train-step/%s", golden, kind);
+    snprintf(path, sizeof path, "%s/expected.json", folder);
+    json_t *expected = json_load_file(path, 0, NULL);
+    assert_non_null(expected);
+
+    size_t rows, dimensions, supports, queries;
+    float *embedding = reference_floats(folder, "embedding", &rows, &dimensions);
+    int32_t *support_label = reference_labels(folder, "support_labels", &supports);
+    int32_t *query_label = reference_labels(folder, "query_labels", &queries);
+    imp_episode_view view = {
+        .dimensions = dimensions,
+        .way = (size_t)number(expected, "way"),
+        .support = embedding,
+        .support_label = support_label,
+        .support_count = supports,
+        .query = embedding + supports * dimensions,
+        .query_label = query_label,
+        .query_count = queries,
+        .unlabeled = embedding + (supports + queries) * dimensions,
+        .unlabeled_count = rows - supports - queries,
+    };
+    assert_int_equal(view.unlabeled_count, (size_t)number(expected, "unlabeled"));
+
+    imp_method_options options;
+    imp_method_options_init(&options, "imp");
+    options.alpha = number(expected, "alpha");
+    imp_method *method = create("imp", &options);
+    imp_method_values(method, NULL)[0] = scalar(folder, "initial.log_sigma_l");
+    imp_method_values(method, NULL)[1] = scalar(folder, "initial.log_sigma_u");
+    imp_method_result result = run(method, &view, true);
+
+    assert_near(result.loss, number(expected, "loss"), 1e-5, "loss");
+    assert_near(result.lambda, number(expected, "lambda"), 1e-4, "lambda");
+    assert_int_equal(result.cluster_count, (int)number(expected, "clusters"));
+    const json_t *predictions = json_object_get(expected, "predictions");
+    for (size_t q = 0; q < queries; q++)
+        assert_int_equal(result.predictions[q], json_integer_value(json_array_get(predictions, q)));
+    double slope = scalar(folder, "grad.log_sigma_l");
+    assert_near(result.parameter_gradient[0], slope, 1e-4 * fabs(slope), "gradient of log sigma_l");
+    if (view.unlabeled_count > 0) {
+        slope = scalar(folder, "grad.log_sigma_u");
+        assert_near(result.parameter_gradient[1], slope, 1e-4 * fabs(slope),
+                    "gradient of log sigma_u");
+    } else {
+        assert_true(result.parameter_gradient[1] == 0);
+    }
+    imp_method_free(method);
+    free(embedding);
+    free(support_label);
+    free(query_label);
+    json_decref(expected);
+}
+
+static void training_steps_agree(void **state)
+{
+    (void)state;
+    const char *golden = reference_folder();
+    if (!golden)
+        skip();
+    compare_step(golden, "supervised");
+    compare_step(golden, "semi-supervised");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(episodes_agree),
+        cmocka_unit_test(training_steps_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
