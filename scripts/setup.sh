@@ -8,10 +8,11 @@ set -euo pipefail
 
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev make cmake ninja-build pkg-config libjansson-dev ;;
+    build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev \
+        libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
     test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
-        python3-numpy ;;
-    bench) echo libdnnl-dev python3-numpy python3-torch ;;
+        python3-numpy python3-pil ;;
+    bench) echo libdnnl-dev python3-numpy python3-pil python3-torch ;;
     lint) echo clang-tidy cppcheck shellcheck ;;
     *)
         echo "scripts/setup.sh: unknown group '$1'; there are build, test, bench and lint" >&2

@@ -49,7 +49,8 @@ typedef struct imp_episode_options {
     uint32_t shot;        /* supports of a class; 0: 1 */
     uint32_t fewest_shot; /* 0: shot; less: every episode draws its shot between the two */
     bool unbalanced;      /* every class, not every episode, draws its shot */
-    uint32_t queries;     /* of a class; 0: 5 in training, else 15, but only what the class has */
+    uint32_t queries;     /* of a class; 0: 5 in training and of super-classes, else 15, but only
+                           * what the class has */
 
     uint32_t unlabeled;      /* images of every class without a label; 0: none, unsupervised 5 */
     uint32_t distractors;    /* classes (or super-classes) beside the support classes, of which only

@@ -26,6 +26,15 @@ const imp_command *imp_command_find(const char *name);
 /* Prints what `imp --help` prints. */
 void imp_commands_print(FILE *stream);
 
+extern const imp_usage imp_bench_usage;
+int imp_command_bench(int argc, char **argv);
+
+extern const imp_usage imp_data_usage;
+int imp_command_data(int argc, char **argv);
+
+extern const imp_usage imp_episode_usage;
+int imp_command_episode(int argc, char **argv);
+
 extern const imp_usage imp_help_usage;
 int imp_command_help(int argc, char **argv);
 

@@ -5,6 +5,9 @@
 #include "cli/suggest.h"
 
 const imp_command imp_commands[] = {
+    {&imp_bench_usage, imp_command_bench},
+    {&imp_data_usage, imp_command_data},
+    {&imp_episode_usage, imp_command_episode},
     {&imp_help_usage, imp_command_help},
     {NULL, NULL},
 };

@@ -42,6 +42,7 @@ typedef struct imp_style {
     unsigned vocabulary;
     imp_stroke strokes[IMP_STYLE_VOCABULARY]; /* each in a box from -1 to 1 */
     float weight[IMP_STYLE_VOCABULARY];       /* how often each is used; sums to one */
+    float effort[IMP_STYLE_VOCABULARY];       /* how much there is to see in it; a line has 1 */
     unsigned fewest_strokes, most_strokes;
     float slant;       /* how far the top leans to the right */
     float width;       /* of the box characters are fitted in, against its height */

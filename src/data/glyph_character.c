@@ -53,11 +53,15 @@ static void transform(imp_stroke *stroke, float scale_x, float scale_y, float sh
     }
 }
 
-static void add_stroke(imp_random *random, const imp_style *style, imp_glyph *glyph)
+/* Adds a stroke and returns how much it adds to see. */
+static float add_stroke(imp_random *random, const imp_style *style, imp_glyph *glyph)
 {
-    imp_stroke stroke = style->strokes[choose_stroke(random, style)];
+    unsigned chosen = choose_stroke(random, style);
+    imp_stroke stroke = style->strokes[chosen];
     bool first = glyph->count == 0;
-    float scale = first ? 1.0f : between(random, 0.35f, 0.95f);
+    /* What is intricate must not become a blot. */
+    float smallest = 0.25f + 0.15f * style->effort[chosen];
+    float scale = first ? 1.0f : between(random, fminf(smallest, 0.7f), 1.0f);
     float flip_x = happens(random, style->mirror) ? -1.0f : 1.0f;
     float flip_y = happens(random, 0.5f * style->mirror) ? -1.0f : 1.0f;
     transform(&stroke, flip_x * scale, flip_y * scale, 0.0f, 0.0f);
@@ -70,6 +74,7 @@ static void add_stroke(imp_random *random, const imp_style *style, imp_glyph *gl
         transform(&stroke, 1.0f, 1.0f, between(random, -0.9f, 0.9f), between(random, -0.9f, 0.9f));
     }
     glyph->strokes[glyph->count++] = stroke;
+    return style->effort[chosen];
 }
 
 typedef struct box {
@@ -127,7 +132,7 @@ static void add_habits(imp_random *random, const imp_style *style, imp_glyph *gl
 /* Fits the glyph into the middle of the unit square, as wide as the style has it at most. */
 static void fit(const imp_style *style, imp_glyph *glyph)
 {
-    const float room = 0.74f;
+    const float room = 0.70f;
     box around = bounds(glyph);
     float width = around.right - around.left, height = around.bottom - around.top;
     float most_width = style->width < 1.0f ? room * style->width : room;
@@ -150,8 +155,11 @@ imp_glyph imp_glyph_of(const imp_glyph_options *options, const imp_style *style,
     imp_glyph glyph = {0};
     unsigned spread = style->most_strokes - style->fewest_strokes + 1;
     unsigned strokes = style->fewest_strokes + imp_random_below(&random, spread);
-    while (glyph.count < strokes)
-        add_stroke(&random, style, &glyph);
+    /* A lone line is no character, and neither is a thicket. */
+    const float least = 2.4f, most = 6.0f;
+    float effort = 0.0f;
+    while ((glyph.count < strokes && effort < most) || effort < least)
+        effort += add_stroke(&random, style, &glyph);
     add_habits(&random, style, &glyph);
     fit(style, &glyph);
     return glyph;
@@ -188,7 +196,7 @@ imp_glyph imp_glyph_write(const imp_glyph_options *options, const imp_glyph *gly
     float angle = normal(&random, 0.06f), lean = normal(&random, 0.09f);
     float scale = 1.0f + normal(&random, 0.07f), aspect = 1.0f + normal(&random, 0.06f);
     float shift_x = normal(&random, 0.025f), shift_y = normal(&random, 0.025f);
-    written.radius = between(&random, 0.016f, 0.028f);
+    written.radius = between(&random, 0.014f, 0.025f);
     written.pressure = between(&random, 0.0f, 0.5f);
 
     float c = cosf(angle), s = sinf(angle);

@@ -13,6 +13,8 @@ static const float pi = 3.14159265f;
 /* Kinds of strokes a vocabulary is made of. */
 enum { LINE, ARC, LOOP, HOOK, WAVE, CORNER, ZIGZAG, KINDS };
 
+static const float efforts[KINDS] = {1.0f, 1.2f, 1.6f, 1.6f, 2.2f, 1.6f, 2.6f};
+
 static float between(imp_random *random, float low, float high)
 {
     return low + (high - low) * (float)imp_random_uniform(random);
@@ -143,6 +145,7 @@ static void draw_vocabulary(imp_random *random, imp_style *style)
         int kind = choose(random, taste, KINDS);
         taste[kind] *= 0.5f; /* variety */
         style->strokes[i] = invent(random, kind);
+        style->effort[i] = efforts[kind];
         float turn = grid * (float)imp_random_below(random, 8);
         rotate(&style->strokes[i], axis + turn + 0.08f * (float)imp_random_normal(random));
         style->weight[i] = expf(0.8f * (float)imp_random_normal(random));

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TRAINING_QUERIES = 5, TESTING_QUERIES = 15, MOST_IMAGES = 1 << 24 };
+enum { FEW_QUERIES = 5, MANY_QUERIES = 15, MOST_IMAGES = 1 << 24 };
 
 imp_episode_options imp_episode_defaults(void)
 {
@@ -98,7 +98,7 @@ static imp_status settle(imp_episode_plan *plan, const imp_episode_options *give
         plan->wants_queries = options->queries != 0;
         if (options->queries == 0)
             options->queries =
-                options->purpose == IMP_FOR_TRAINING ? TRAINING_QUERIES : TESTING_QUERIES;
+                options->purpose == IMP_FOR_TRAINING || by_super_class ? FEW_QUERIES : MANY_QUERIES;
     }
     if (options->fewest_way > options->way)
         return imp_fail(error, IMP_EINVAL, "the fewest way, %u, is more than the way, %u",

@@ -5,7 +5,7 @@
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 
-const imp_kernels VARIANT(imp_kernels) = {
+const imp_kernels VARIANT(kernels) = {
     .name = TEXT(IMP_VARIANT),
     .scratch_floats = 2 * IMP_POINTS * POINT_STRIDE,
     .padding_floats = 2 * LANES,

@@ -19,8 +19,9 @@
 #define IMP_JOIN_(a, b) a##b
 #define IMP_JOIN(a, b) IMP_JOIN_(a, b)
 
-/* VARIANT(f) is f_avx2, f_portable, ...: the same function in every variant without a clash. */
-#define VARIANT(name) IMP_JOIN(name##_, IMP_VARIANT)
+/* VARIANT(f) is imp_f_avx2, imp_f_portable, ...: the same function in every variant without a
+ * clash. */
+#define VARIANT(name) IMP_JOIN(imp_##name##_, IMP_VARIANT)
 
 #define IMP_LANES_portable 4
 #define IMP_LANES_avx2 8

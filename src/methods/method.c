@@ -1,5 +1,5 @@
 /*
- * method.c - the interface behind which all methods stand: options, parameters, checks, one run.
+ * method.c - the interface behind which all methods stand: parameters, checks, one run.
  *
  * What a method does itself is in the file of its name. A run checks the episode, lets the method
  * make its clusters, classifies the queries and hands the gradient back through the method. All
@@ -8,27 +8,11 @@
 #include "methods/method.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/masked_loss.h"
-
-static const imp_method_kind *const kinds[] = {
-    &imp_kind_imp,
-    &imp_kind_imp_tied,
-    &imp_kind_prototypes,
-    &imp_kind_neighbors,
-    &imp_kind_soft_kmeans,
-    &imp_kind_soft_kmeans_cluster,
-    &imp_kind_soft_kmeans_masked,
-    &imp_kind_dp_means,
-    &imp_kind_map_dp,
-    &imp_kind_em,
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Memory that grows when a larger episode comes. */
 typedef struct buffer {
@@ -43,24 +27,13 @@ struct imp_method {
     imp_run run;
     bool complete; /* the last run went through: its decisions can be used again */
 
-    buffer order, best, score, row;
+    buffer seen, order, best, score, row;
     buffer predictions, probabilities, cluster_means;
     buffer mean_gradient, sigma_gradient, point_gradient;
     buffer query_gradient, support_gradient, unlabeled_gradient;
 };
 
 /* ---- what several methods share ---- */
-
-const imp_method_parameter imp_sigma_parameters[2] = {
-    {.name = "log_sigma_l", .offset = 0, .count = 1},
-    {.name = "log_sigma_u", .offset = 1, .count = 1},
-};
-
-void imp_initialize_sigmas(const imp_method_options *options, double *values)
-{
-    values[0] = log(options->sigma_l);
-    values[1] = log(options->sigma_u);
-}
 
 void imp_run_sum_sigma_gradient(const imp_run *run, double *sigma_l, double *sigma_u)
 {
@@ -86,86 +59,12 @@ imp_status imp_run_scratch(imp_run *run, size_t count, imp_error *error)
 
 /* ---- making and freeing ---- */
 
-const char *imp_method_name_at(size_t index)
-{
-    return index < KINDS ? kinds[index]->name : NULL;
-}
-
-void imp_method_options_init(imp_method_options *options, const char *method)
-{
-    bool distractors = method && strcmp(method, imp_kind_soft_kmeans_cluster.name) == 0;
-    *options = (imp_method_options){
-        .size = sizeof *options,
-        .sigma_l = 5,
-        .sigma_u = distractors ? 100 : 5,
-        .alpha = 0.1,
-        .lambda = NAN,
-        .cluster_steps = 1,
-        .seed = 1,
-    };
-}
-
-static imp_status find_kind(const char *name, const imp_method_kind **kind, imp_error *error)
-{
-    char names[400] = "";
-    for (size_t k = 0; k < KINDS; k++) {
-        if (strcmp(kinds[k]->name, name) == 0) {
-            *kind = kinds[k];
-            return IMP_OK;
-        }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", k > 0 ? ", " : "", kinds[k]->name);
-    }
-    return imp_fail(error, IMP_EINVAL, "'%s' is not a method; there are %s", name, names);
-}
-
-static bool is_positive(double value)
-{
-    return isfinite(value) && value > 0;
-}
-
-static imp_status check_options(const imp_method_kind *kind, const imp_method_options *options,
-                                imp_error *error)
-{
-    if (!is_positive(options->sigma_l))
-        return imp_fail(error, IMP_EINVAL, "sigma_l is %g; a variance is a finite number above 0",
-                        options->sigma_l);
-    if (!is_positive(options->sigma_u))
-        return imp_fail(error, IMP_EINVAL, "sigma_u is %g; a variance is a finite number above 0",
-                        options->sigma_u);
-    if (!is_positive(options->alpha))
-        return imp_fail(error, IMP_EINVAL,
-                        "alpha is %g; a concentration is a finite number above 0", options->alpha);
-    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
-        return imp_fail(error, IMP_EINVAL,
-                        "lambda is %g; a threshold for squared distances is a finite number of at "
-                        "least 0",
-                        options->lambda);
-    if (!isnan(options->lambda) && !kind->has_lambda)
-        return imp_fail(error, IMP_EINVAL,
-                        "'%s' has no threshold lambda; imp, imp-tied and dp-means do", kind->name);
-    if (options->cluster_steps < 1)
-        return imp_fail(error, IMP_EINVAL, "the number of cluster steps is 0; it is at least 1");
-    if (options->cluster_steps > 1 && !kind->has_steps)
-        return imp_fail(error, IMP_EINVAL,
-                        "'%s' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
-                        "soft-kmeans-cluster take more than one cluster step",
-                        kind->name);
-    if (options->learn_sigma && kind != &imp_kind_prototypes)
-        return imp_fail(error, IMP_EINVAL,
-                        "learn_sigma is an option of prototypes; '%s' learns what it has",
-                        kind->name);
-    if (options->no_prior && kind != &imp_kind_em)
-        return imp_fail(error, IMP_EINVAL, "no_prior is an option of em, not of '%s'", kind->name);
-    return IMP_OK;
-}
-
 imp_status imp_method_create(const char *name, const imp_method_options *options, imp_method **out,
                              imp_error *error)
 {
     *out = NULL;
     const imp_method_kind *kind = NULL;
-    imp_status status = find_kind(name, &kind, error);
+    imp_status status = imp_kind_find(name, &kind, error);
     if (status != IMP_OK)
         return status;
 
@@ -179,7 +78,7 @@ imp_status imp_method_create(const char *name, const imp_method_options *options
                         options->size, sizeof all);
     if (options)
         memcpy(&all, options, options->size);
-    status = check_options(kind, &all, error);
+    status = imp_kind_check_options(kind, &all, error);
     if (status != IMP_OK)
         return status;
     if (all.learn_sigma)
@@ -206,7 +105,8 @@ void imp_method_free(imp_method *method)
 {
     if (!method)
         return;
-    buffer *buffers[] = {&method->order,
+    buffer *buffers[] = {&method->seen,
+                         &method->order,
                          &method->best,
                          &method->score,
                          &method->row,
@@ -261,7 +161,7 @@ static imp_status ensure(buffer *kept, size_t rows, size_t columns, size_t size,
     return IMP_OK;
 }
 
-static imp_status check_episode(const imp_method *method, const imp_episode_view *episode,
+static imp_status check_episode(imp_method *method, const imp_episode_view *episode,
                                 imp_error *error)
 {
     if (episode->dimensions == 0)
@@ -289,10 +189,16 @@ static imp_status check_episode(const imp_method *method, const imp_episode_view
             return status;
     }
     imp_status status = imp_check_labels(episode->support_label, episode->support_count,
-                                         IMP_UNLABELED, episode->way, true, "supports", error);
+                                         IMP_UNLABELED, episode->way, "support", error);
+    if (status == IMP_OK)
+        status = ensure(&method->seen, imp_seen_bytes(episode->support_count, episode->way), 1, 1,
+                        error);
+    if (status == IMP_OK)
+        status = imp_check_complete(episode->support_label, episode->support_count, episode->way,
+                                    method->seen.memory, error);
     if (status == IMP_OK && episode->query_label)
         status = imp_check_labels(episode->query_label, episode->query_count, 0, episode->way,
-                                  false, "query", error);
+                                  "query", error);
 
     /* An update may have taken a variance out of what a float or a double can hold. */
     for (size_t p = 0; p < method->kind->parameter_count && status == IMP_OK; p++) {
@@ -300,7 +206,7 @@ static imp_status check_episode(const imp_method *method, const imp_episode_view
         bool is_sigma = strncmp(parameter->name, "log_sigma", strlen("log_sigma")) == 0;
         for (size_t i = 0; i < parameter->count; i++) {
             double value = method->values[parameter->offset + i];
-            if (!isfinite(value) || (is_sigma && !is_positive(exp(value))))
+            if (!isfinite(value) || (is_sigma && (!isfinite(exp(value)) || !(exp(value) > 0))))
                 return imp_fail(error, IMP_EINVAL, "the parameter %s is %g%s", parameter->name,
                                 value,
                                 is_sigma ? "; its exponential must be a finite number above 0"

@@ -64,6 +64,13 @@ extern const imp_method_kind imp_kind_imp, imp_kind_imp_tied, imp_kind_prototype
     imp_kind_soft_kmeans_cluster, imp_kind_soft_kmeans_masked, imp_kind_dp_means, imp_kind_map_dp,
     imp_kind_em;
 
+/* The kind of that name; the sentence of a failure lists all names. */
+imp_status imp_kind_find(const char *name, const imp_method_kind **kind, imp_error *error);
+
+/* Fails unless the options are in range and of use to the method. */
+imp_status imp_kind_check_options(const imp_method_kind *kind, const imp_method_options *options,
+                                  imp_error *error);
+
 /* imp_method_run() that takes no decisions but keeps those of the run before, which must have been
  * on an episode of the same shape: the function whose exact gradient imp_method_run() gives. For
  * tests. */

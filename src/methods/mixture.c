@@ -140,6 +140,23 @@ static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t w
     return status;
 }
 
+/* infer() on the points with labels first; `order` has room for n numbers. */
+static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
+                                 size_t way, uint32_t *order, const imp_mixture_options *options,
+                                 imp_error *error)
+{
+    imp_points points = {.dimensions = mixture->clusters.dimensions,
+                         .first = x,
+                         .label = y,
+                         .first_count = n,
+                         .unlabeled_count = y ? imp_count_unlabeled(y, n) : n};
+    if (y) {
+        imp_order_labeled_first(y, n, 0, order);
+        points.order = order;
+    }
+    return infer(mixture, &points, way, options, error);
+}
+
 imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
                            const imp_mixture_options *given, imp_mixture **out, imp_error *error)
 {
@@ -156,26 +173,17 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     if (way == 0 && isnan(options.lambda))
         return imp_fail(error, IMP_EINVAL,
                         "no point has a label, so lambda cannot be estimated; give lambda");
-    if (way > 0) {
-        status = imp_check_labels(y, n, IMP_UNLABELED, way, true, "points", error);
-        if (status != IMP_OK)
-            return status;
-    }
 
     imp_mixture *mixture = imp_mixture_create(d);
     uint32_t *order = imp_allocate(n, sizeof *order);
-    if (!mixture || !order) {
-        imp_release(order);
-        imp_mixture_free(mixture);
-        return imp_fail_memory(error, "a mixture");
-    }
-    imp_points points = {.dimensions = d, .first = x, .label = y, .first_count = n};
-    points.unlabeled_count = y ? imp_count_unlabeled(y, n) : n;
-    if (y) {
-        imp_order_labeled_first(y, n, 0, order);
-        points.order = order;
-    }
-    status = infer(mixture, &points, way, &options, error);
+    unsigned char *seen = imp_allocate(imp_seen_bytes(n, way), 1);
+    if (!mixture || !order || !seen)
+        status = imp_fail_memory(error, "a mixture");
+    else if (way > 0)
+        status = imp_check_complete(y, n, way, seen, error);
+    imp_release(seen);
+    if (status == IMP_OK)
+        status = infer_in_order(mixture, x, y, n, way, order, &options, error);
     imp_release(order);
     if (status != IMP_OK) {
         imp_mixture_free(mixture);

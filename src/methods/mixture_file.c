@@ -88,6 +88,22 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
     return status;
 }
 
+/* Each cluster has a class of 0 .. way-1 or none, and each class a cluster. */
+static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *error)
+{
+    size_t count = label->count;
+    unsigned char *seen = imp_allocate(imp_seen_bytes(count, way), 1);
+    if (!seen)
+        return imp_fail_memory(error, "a mixture");
+    imp_status status = imp_check_labels(label->data, count, IMP_UNLABELED, way, "cluster", error);
+    if (status == IMP_OK)
+        status = imp_check_complete(label->data, count, way, seen, error);
+    imp_release(seen);
+    if (status != IMP_OK && error)
+        error->status = IMP_EFORMAT;
+    return status == IMP_OK ? IMP_OK : IMP_EFORMAT;
+}
+
 static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)
 {
     const char *format = imp_safetensors_metadata(file, "format");
@@ -122,14 +138,8 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
         status = read_number(file, "sigma_l", true, &mixture->sigma_l, error);
     if (status == IMP_OK)
         status = read_number(file, "sigma_u", true, &mixture->sigma_u, error);
-    if (status == IMP_OK && way > 0) {
-        status = imp_check_labels(label->data, count, IMP_UNLABELED, (size_t)way, true, "clusters",
-                                  error);
-        if (status == IMP_EINVAL && error)
-            error->status = IMP_EFORMAT;
-        if (status == IMP_EINVAL)
-            status = IMP_EFORMAT;
-    }
+    if (status == IMP_OK && way > 0)
+        status = check_labels(label, (size_t)way, error);
     if (status == IMP_OK)
         status = read_clusters(mixture, label, weight, sum, error);
     if (status != IMP_OK) {

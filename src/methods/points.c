@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 
 imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, const char *what,
                             imp_error *error)
@@ -25,39 +24,40 @@ imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, 
     return IMP_OK;
 }
 
-/* Fails when a class of 0 .. way-1 is not among the labels. The first such class is at most
- * `count`, so no more than that need be looked at, however large a label is. */
-static imp_status check_complete(const int32_t *label, size_t count, size_t way, const char *what,
-                                 imp_error *error)
-{
-    size_t looked_at = way < count + 1 ? way : count + 1;
-    unsigned char *seen = imp_allocate_zeroed(looked_at, 1);
-    if (!seen)
-        return imp_fail_memory(error, "the classes of an episode");
-    for (size_t i = 0; i < count; i++)
-        if (label[i] >= 0 && (size_t)label[i] < looked_at)
-            seen[label[i]] = 1;
-    const unsigned char *missing = memchr(seen, 0, looked_at);
-    size_t class = missing ? (size_t)(missing - seen) : way;
-    imp_release(seen);
-    if (class < way)
-        return imp_fail(error, IMP_EINVAL,
-                        "class %zu has no point among the %s; every class from 0 to %zu needs at "
-                        "least one",
-                        class, what, way - 1);
-    return IMP_OK;
-}
-
 imp_status imp_check_labels(const int32_t *label, size_t count, int32_t least, size_t way,
-                            bool complete, const char *what, imp_error *error)
+                            const char *what, imp_error *error)
 {
     for (size_t i = 0; i < count; i++)
         if (label[i] < least || (label[i] >= 0 && (size_t)label[i] >= way))
             return imp_fail(error, IMP_EINVAL,
-                            "%s %zu has the label %d; labels here are classes from 0 to %zu%s",
+                            "%s row %zu has the label %d; labels here are classes from 0 to %zu%s",
                             what, i, (int)label[i], way - 1,
                             least < 0 ? ", or -1 for an unlabelled point" : "");
-    return complete ? check_complete(label, count, way, what, error) : IMP_OK;
+    return IMP_OK;
+}
+
+/* The first class without a point is at most `count`: no more than that need be looked at, however
+ * large a label is. */
+size_t imp_seen_bytes(size_t count, size_t way)
+{
+    return way < count + 1 ? way : count + 1;
+}
+
+imp_status imp_check_complete(const int32_t *label, size_t count, size_t way, unsigned char *seen,
+                              imp_error *error)
+{
+    size_t bytes = imp_seen_bytes(count, way);
+    memset(seen, 0, bytes);
+    for (size_t i = 0; i < count; i++)
+        if (label[i] >= 0 && (size_t)label[i] < bytes)
+            seen[label[i]] = 1;
+    const unsigned char *missing = memchr(seen, 0, bytes);
+    if (missing)
+        return imp_fail(error, IMP_EINVAL,
+                        "class %zu has no labelled point; every class from 0 to %zu needs at least "
+                        "one",
+                        (size_t)(missing - seen), way - 1);
+    return IMP_OK;
 }
 
 size_t imp_count_unlabeled(const int32_t *label, size_t count)

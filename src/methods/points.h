@@ -7,7 +7,6 @@
 #ifndef IMP_METHODS_POINTS_H
 #define IMP_METHODS_POINTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,10 +52,15 @@ static inline int32_t imp_points_label(const imp_points *points, size_t point)
 imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, const char *what,
                             imp_error *error);
 
-/* Fails unless every label is in least .. way-1 and, if `complete`, every class of 0 .. way-1 has
- * one. */
+/* Fails unless every label is in least .. way-1; the sentence calls the array `what`. */
 imp_status imp_check_labels(const int32_t *label, size_t count, int32_t least, size_t way,
-                            bool complete, const char *what, imp_error *error);
+                            const char *what, imp_error *error);
+
+/* Fails unless every class of 0 .. way-1 is among the labels. `seen` is scratch memory of
+ * imp_seen_bytes() bytes. */
+imp_status imp_check_complete(const int32_t *label, size_t count, size_t way, unsigned char *seen,
+                              imp_error *error);
+size_t imp_seen_bytes(size_t count, size_t way);
 
 /* How many of the labels are IMP_UNLABELED. */
 size_t imp_count_unlabeled(const int32_t *label, size_t count);

@@ -1,0 +1,307 @@
+/* data.c - `imp data`: looks at datasets, splits them, packs them, fetches them. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/data_options.h"
+
+typedef struct settings {
+    imp_data_settings data;
+    bool json;
+    int64_t rows, columns;
+    const char *from;
+} settings;
+
+static const imp_option options[] = {
+    IMP_DATA_OPTIONS(settings, data),
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "info: write JSON"},
+    {IMP_OPTION_INTEGER(settings, rows), .name = "rows", .argument = "N", .integers = {1, 1000},
+     .initial = "10", .help = "show: rows of the sheet; each is a super-class, or else a class"},
+    {IMP_OPTION_INTEGER(settings, columns), .name = "columns", .argument = "N",
+     .integers = {1, 1000}, .initial = "20", .help = "show: images in a row"},
+    {IMP_OPTION_TEXT(settings, from), .name = "from", .argument = "URL",
+     .help = "get: where the files are instead of at their home"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp data info glyphs",
+    "imp data info omniglot:data/omniglot --rotations 4 --json",
+    "imp data show birds.zip sheet.png",
+    "imp data split birds lists --split classes:0.6/0.2/0.2 --split-seed 7",
+    "imp data pack omniglot:data/omniglot omniglot.pack",
+    "imp data get omniglot data/omniglot",
+    NULL};
+
+const imp_usage imp_data_usage = {
+    .command = "data",
+    .summary = "Look at, split, pack or fetch data: ACTION is info, show, split, pack or get",
+    .operands = "ACTION DATA [OUTPUT]",
+    .fewest = 2,
+    .most = 3,
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "data";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+/* ---- info ---- */
+
+/* What one split holds. */
+typedef struct tally {
+    size_t classes, super_classes, images;
+    size_t smallest; /* the class with the fewest images */
+} tally;
+
+static tally count_split(const imp_dataset *dataset, imp_split split)
+{
+    tally sum = {0};
+    int64_t last_super = -1;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < imp_dataset_classes(dataset); i++) {
+        imp_class_info about = imp_dataset_class(dataset, i);
+        if (about.split != split)
+            continue;
+        sum.classes++;
+        sum.images += about.images;
+        if (about.super_class >= 0 && about.super_class != last_super) {
+            sum.super_classes++;
+            last_super = about.super_class;
+        }
+        if (about.images < fewest) {
+            fewest = about.images;
+            sum.smallest = i;
+        }
+    }
+    return sum;
+}
+
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        unsigned char letter = (unsigned char)*text;
+        if (letter == '"' || letter == '\\')
+            printf("\\%c", letter);
+        else if (letter < 0x20)
+            printf("\\u%04x", letter);
+        else
+            putchar(letter);
+    }
+    putchar('"');
+}
+
+static void info_json(const imp_dataset *dataset)
+{
+    imp_size_range sizes = imp_dataset_sizes(dataset);
+    printf("{\n  \"kind\": \"%s\",\n  \"size\": %u,\n  \"channels\": %u,\n",
+           imp_dataset_kind(dataset), imp_dataset_size(dataset), imp_dataset_channels(dataset));
+    printf("  \"classes\": %zu,\n  \"super_classes\": %zu,\n  \"images\": %zu,\n",
+           imp_dataset_classes(dataset), imp_dataset_super_classes(dataset),
+           imp_dataset_images(dataset));
+    printf("  \"smallest_picture\": [%u, %u],\n  \"largest_picture\": [%u, %u],\n",
+           sizes.smallest[0], sizes.smallest[1], sizes.largest[0], sizes.largest[1]);
+    printf("  \"fingerprint\": \"%s\",\n  \"splits\": {", imp_dataset_fingerprint(dataset));
+    const char *comma = "";
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {
+        tally sum = count_split(dataset, split);
+        if (sum.classes == 0)
+            continue;
+        imp_class_info smallest = imp_dataset_class(dataset, sum.smallest);
+        printf("%s\n    \"%s\": {\"classes\": %zu, \"super_classes\": %zu, \"images\": %zu, "
+               "\"smallest_class\": ",
+               comma, imp_split_name(split), sum.classes, sum.super_classes, sum.images);
+        print_text(smallest.name);
+        printf(", \"smallest_images\": %zu}", smallest.images);
+        comma = ",";
+    }
+    printf("\n  },\n  \"broken\": [");
+    for (size_t i = 0; i < imp_dataset_faults(dataset); i++) {
+        printf("%s\n    ", i > 0 ? "," : "");
+        print_text(imp_dataset_fault(dataset, i));
+    }
+    printf("%s]\n}\n", imp_dataset_faults(dataset) > 0 ? "\n  " : "");
+}
+
+static void info_text(const imp_dataset *dataset)
+{
+    imp_size_range sizes = imp_dataset_sizes(dataset);
+    unsigned size = imp_dataset_size(dataset);
+    printf("kind         %s\n", imp_dataset_kind(dataset));
+    printf("images       %zu, %s, %u x %u pixels", imp_dataset_images(dataset),
+           imp_dataset_channels(dataset) == 1 ? "gray" : "RGB", size, size);
+    if (sizes.largest[0] != size || sizes.largest[1] != size || sizes.smallest[0] != size ||
+        sizes.smallest[1] != size)
+        printf(" (files %u x %u to %u x %u)", sizes.smallest[0], sizes.smallest[1],
+               sizes.largest[0], sizes.largest[1]);
+    printf("\nclasses      %zu", imp_dataset_classes(dataset));
+    if (imp_dataset_super_classes(dataset) > 0)
+        printf(" in %zu super-classes", imp_dataset_super_classes(dataset));
+    printf("\nfingerprint  %s\n\n", imp_dataset_fingerprint(dataset));
+    printf("split  classes  super-classes  images  smallest class\n");
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {
+        tally sum = count_split(dataset, split);
+        if (sum.classes == 0)
+            continue;
+        imp_class_info smallest = imp_dataset_class(dataset, sum.smallest);
+        printf("%-5s  %7zu  %13zu  %6zu  %s (%zu)\n", imp_split_name(split), sum.classes,
+               sum.super_classes, sum.images, smallest.name, smallest.images);
+    }
+    if (imp_dataset_faults(dataset) > 0)
+        printf("\n%zu broken, left out:\n", imp_dataset_faults(dataset));
+    for (size_t i = 0; i < imp_dataset_faults(dataset); i++)
+        printf("%s\n", imp_dataset_fault(dataset, i));
+}
+
+static int run_info(const settings *given, const char *name)
+{
+    imp_dataset *dataset;
+    int status = imp_data_open(command, name, &given->data, true, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    if (given->json)
+        info_json(dataset);
+    else
+        info_text(dataset);
+    /* A script must be able to tell that something is broken. */
+    status = imp_dataset_faults(dataset) > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
+    imp_dataset_free(dataset);
+    return status;
+}
+
+/* ---- show ---- */
+
+/* Image `column` of row `row`: rows are spread over the super-classes, with one image of each of
+ * their classes, or over the classes, with their images. */
+static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, size_t column)
+{
+    size_t classes = imp_dataset_classes(dataset), supers = imp_dataset_super_classes(dataset);
+    size_t things = supers > 0 ? supers : classes;
+    size_t thing = rows <= things ? row * things / rows : row;
+    if (thing >= things)
+        return IMP_SHEET_EMPTY;
+    if (supers == 0) {
+        imp_class_info about = imp_dataset_class(dataset, thing);
+        return column < about.images ? about.first_image + column : IMP_SHEET_EMPTY;
+    }
+    size_t first = 0, count = 0;
+    for (size_t i = 0; i < classes; i++)
+        if (imp_dataset_class(dataset, i).super_class == (int64_t)thing) {
+            first = count == 0 ? i : first;
+            count++;
+        }
+    imp_class_info about = imp_dataset_class(dataset, first + column % count);
+    size_t image = column / count;
+    return image < about.images ? about.first_image + image : IMP_SHEET_EMPTY;
+}
+
+static int run_show(const settings *given, const char *name, const char *output)
+{
+    imp_dataset *dataset;
+    int status = imp_data_open(command, name, &given->data, true, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    size_t rows = (size_t)given->rows, columns = (size_t)given->columns;
+    imp_sheet_cell *cells = calloc(rows * columns, sizeof *cells);
+    if (!cells) {
+        imp_dataset_free(dataset);
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory for a contact sheet");
+    }
+    for (size_t i = 0; i < rows * columns; i++)
+        cells[i].image = choose_image(dataset, i / columns, rows, i % columns);
+    imp_error error;
+    status = EXIT_SUCCESS;
+    if (imp_contact_sheet_save(dataset, cells, rows, columns, output, &error) != IMP_OK)
+        status = fail(&error);
+    free(cells);
+    imp_dataset_free(dataset);
+    return status;
+}
+
+/* ---- split and pack ---- */
+
+static int run_write(const settings *given, const char *name, const char *output,
+                     imp_status write(const imp_dataset *, const char *, imp_error *))
+{
+    imp_dataset *dataset;
+    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_error error;
+    status = EXIT_SUCCESS;
+    if (write(dataset, output, &error) != IMP_OK)
+        status = fail(&error);
+    imp_dataset_free(dataset);
+    return status;
+}
+
+/* ---- get ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static bool on_progress(const char *file, uint64_t so_far, uint64_t total, void *context)
+{
+    const bool *terminal = context;
+    if (*terminal && total > 0)
+        fprintf(stderr, "\r%s: %3.0f%%", file, 100.0 * (double)so_far / (double)total);
+    return !interrupted;
+}
+
+static int run_get(const settings *given, const char *name, const char *output)
+{
+    if (strcmp(name, "omniglot") != 0)
+        return imp_complain(IMP_EXIT_USAGE, command, "cannot get '%s'; there is only omniglot",
+                            name);
+    /* An interrupted download ends like a failed one and leaves nothing half-written. */
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    imp_error error;
+    imp_status status = imp_download_omniglot(output, given->from, on_progress, &terminal, &error);
+    if (terminal)
+        fputc('\n', stderr);
+    return status == IMP_OK ? EXIT_SUCCESS : fail(&error);
+}
+
+int imp_command_data(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_data_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    const char *action = argv[1], *name = argv[2];
+    const char *output = operands > 2 ? argv[3] : NULL;
+    bool info = strcmp(action, "info") == 0;
+    bool known = info || strcmp(action, "show") == 0 || strcmp(action, "split") == 0 ||
+                 strcmp(action, "pack") == 0 || strcmp(action, "get") == 0;
+    if (!known)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "unknown action '%s'; there are info, show, split, pack and get",
+                            action);
+    if (info && output)
+        return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", output);
+    if (info)
+        return run_info(&given, name);
+    if (!output)
+        return imp_complain(IMP_EXIT_USAGE, command, "'%s' needs an OUTPUT after DATA", action);
+    if (action[0] == 'g')
+        return run_get(&given, name, output);
+    if (strcmp(action, "show") == 0)
+        return run_show(&given, name, output);
+    return run_write(&given, name, output,
+                     action[0] == 'p' ? imp_dataset_pack : imp_dataset_write_split);
+}

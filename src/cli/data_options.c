@@ -1,0 +1,33 @@
+/* data_options.c - opens the dataset that a command's options describe. */
+#include "cli/data_options.h"
+
+const char *const imp_colour_choices[] = {"own", "gray", "rgb", NULL};
+const char *const imp_ink_choices[] = {"own", "as-is", "invert", NULL};
+
+int imp_data_open(const char *command, const char *name, const imp_data_settings *settings,
+                  bool skip_broken, imp_dataset **out)
+{
+    static const uint32_t channels[] = {0, 1, 3};
+    static const int invert[] = {0, -1, 1};
+    imp_dataset_options options = imp_dataset_defaults();
+    options.size = (uint32_t)settings->size;
+    options.channels = channels[settings->colour];
+    options.invert = invert[settings->ink];
+    options.rotations = (uint32_t)settings->rotations;
+    options.split = settings->split;
+    options.split_seed = (uint64_t)settings->split_seed;
+    options.threads = (int)settings->threads;
+    options.skip_broken = skip_broken;
+    options.glyphs = (imp_glyph_options){
+        .seed = (uint64_t)settings->glyph_seed,
+        .alphabets = (uint32_t)settings->alphabets,
+        .fewest_characters = (uint32_t)settings->fewest_characters,
+        .most_characters = (uint32_t)settings->most_characters,
+        .drawings = (uint32_t)settings->drawings,
+    };
+    imp_error error;
+    imp_status status = imp_dataset_open(name, &options, out, &error);
+    if (status == IMP_OK)
+        return IMP_GO_ON;
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+}

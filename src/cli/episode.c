@@ -1,0 +1,219 @@
+/* episode.c - `imp episode draw`: shows one few-shot task, or saves many to be replayed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/episode.h>
+
+#include "cli/cli.h"
+#include "cli/data_options.h"
+
+typedef struct settings {
+    imp_data_settings data;
+    int kind, purpose, pool;
+    int64_t seed, index, way, fewest_way, modes, shot, fewest_shot, queries, unlabeled, distractors;
+    bool unbalanced;
+    double labeled;
+    const char *sheet, *save;
+    int64_t count;
+} settings;
+
+/* In the order of imp_episode_kind, imp_purpose and imp_pool. */
+static const char *const kinds[] = {"classes", "super-classes", "unsupervised", NULL};
+static const char *const purposes[] = {"training", "validation", "testing", NULL};
+static const char *const pools[] = {"own", "train", "val", "test", "all", NULL};
+
+#define COUNT(member_name, option_name, initial_text, help_text)                              \
+    {                                                                                         \
+        IMP_OPTION_INTEGER(settings, member_name), .name = option_name, .argument = "N",      \
+                                                   .integers = {0, 1000000},                  \
+                                                   .initial = initial_text, .help = help_text \
+    }
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Episode")},
+    {IMP_OPTION_CHOICE(settings, kind), .name = "kind", .argument = "KIND", .choices = kinds,
+     .initial = "classes", .help = "what a label stands for"},
+    {IMP_OPTION_CHOICE(settings, purpose), .name = "for", .argument = "PURPOSE",
+     .choices = purposes, .initial = "training",
+     .help = "which random numbers and, unless --pool says otherwise, which split"},
+    {IMP_OPTION_CHOICE(settings, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
+     .initial = "own", .help = "draw classes of this split"},
+    {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "0", .help = "another seed gives other episodes"},
+    {IMP_OPTION_INTEGER(settings, index), .name = "index", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "0",
+     .help = "the number of the episode, or of the first"},
+    COUNT(way, "way", "0", "classes; 0 is 5, or 10 for super-classes and unsupervised"),
+    COUNT(fewest_way, "fewest-way", "0", "vary the way down to this; 0 does not"),
+    COUNT(modes, "modes", "0", "classes of a super-class; 0 is 10"),
+    COUNT(shot, "shot", "0", "supports of a class; 0 is 1"),
+    COUNT(fewest_shot, "fewest-shot", "0", "vary the shot down to this; 0 does not"),
+    {IMP_OPTION_FLAG(settings, unbalanced), .name = "unbalanced",
+     .help = "vary the shot from class to class"},
+    COUNT(queries, "queries", "0",
+          "of a class; 0 is 5 in training, else 15, or what the class has"),
+    COUNT(unlabeled, "unlabeled", "0", "images of a class without a label"),
+    COUNT(distractors, "distractors", "0", "classes of which there are only unlabelled images"),
+    {IMP_OPTION_NUMBER(settings, labeled), .name = "labeled-fraction", .argument = "X",
+     .numbers = {0, 1}, .initial = "1",
+     .help = "in training, the part of a class's images that is labelled"},
+    IMP_DATA_OPTIONS(settings, data),
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, sheet), .name = "sheet", .argument = "FILE",
+     .help = "write the episode as a contact sheet (PNG) instead of JSON"},
+    {IMP_OPTION_TEXT(settings, save), .name = "save", .argument = "FILE",
+     .help = "write a file of episodes that can be replayed"},
+    COUNT(count, "count", "1", "episodes to save"),
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp episode draw glyphs", "imp episode draw glyphs --kind super-classes --sheet episode.png",
+    "imp episode draw omniglot.pack --rotations 4 --for testing --way 20 --save test.jsonl "
+    "--count 600",
+    NULL};
+
+const imp_usage imp_episode_usage = {
+    .command = "episode",
+    .summary = "Draw few-shot tasks from data",
+    .operands = "draw DATA",
+    .fewest = 2,
+    .most = 2,
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "episode";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+static imp_episode_options episode_options(const settings *given)
+{
+    imp_episode_options wanted = imp_episode_defaults();
+    wanted.kind = (imp_episode_kind)given->kind;
+    wanted.purpose = (imp_purpose)given->purpose;
+    wanted.pool = (imp_pool)given->pool;
+    wanted.seed = (uint64_t)given->seed;
+    wanted.way = (uint32_t)given->way;
+    wanted.fewest_way = (uint32_t)given->fewest_way;
+    wanted.modes = (uint32_t)given->modes;
+    wanted.shot = (uint32_t)given->shot;
+    wanted.fewest_shot = (uint32_t)given->fewest_shot;
+    wanted.unbalanced = given->unbalanced;
+    wanted.queries = (uint32_t)given->queries;
+    wanted.unlabeled = (uint32_t)given->unlabeled;
+    wanted.distractors = (uint32_t)given->distractors;
+    wanted.labeled_fraction = given->labeled;
+    return wanted;
+}
+
+/* ---- the sheet ---- */
+
+/* How many of the images begin..begin+count-1 have the label. */
+static size_t count_label(const imp_episode *episode, size_t begin, size_t count, size_t label)
+{
+    size_t found = 0;
+    for (size_t i = begin; i < begin + count; i++)
+        found += episode->truth[i] == (int32_t)label;
+    return found;
+}
+
+/* Puts the images of one part and label into a row from `column` on. */
+static void fill_row(const imp_episode *episode, size_t begin, size_t count, size_t label,
+                     uint32_t mark, imp_sheet_cell *row)
+{
+    for (size_t i = begin; i < begin + count; i++)
+        if (episode->truth[i] == (int32_t)label)
+            *row++ = (imp_sheet_cell){episode->images[i], mark};
+}
+
+/* A row per label: supports in its colour, then queries, then unlabelled images in gray. */
+static int write_sheet(const imp_dataset *dataset, const imp_episode *episode, const char *path)
+{
+    enum { GRAY = 8 };
+    size_t begin[] = {0, episode->supports, episode->supports + episode->queries};
+    size_t count[] = {episode->supports, episode->queries, episode->unlabeled};
+    size_t start[3], columns = 0;
+    for (int part = 0; part < 3; part++) {
+        start[part] = columns;
+        size_t widest = 0;
+        for (size_t label = 0; label < episode->groups; label++) {
+            size_t width = count_label(episode, begin[part], count[part], label);
+            widest = width > widest ? width : widest;
+        }
+        columns += widest;
+    }
+    imp_sheet_cell *cells = calloc(episode->groups * columns, sizeof *cells);
+    if (!cells)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory for a contact sheet");
+    for (size_t i = 0; i < episode->groups * columns; i++)
+        cells[i].image = IMP_SHEET_EMPTY;
+    for (size_t label = 0; label < episode->groups; label++)
+        for (int part = 0; part < 3; part++)
+            fill_row(episode, begin[part], count[part], label,
+                     part == 0   ? (uint32_t)label + 1
+                     : part == 1 ? 0
+                                 : GRAY,
+                     cells + label * columns + start[part]);
+    imp_error error;
+    int status = EXIT_SUCCESS;
+    if (imp_contact_sheet_save(dataset, cells, episode->groups, columns, path, &error) != IMP_OK)
+        status = fail(&error);
+    free(cells);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int print_json(const imp_dataset *dataset, const imp_episode *episode)
+{
+    char *text;
+    imp_error error;
+    if (imp_episode_to_json(dataset, episode, &text, &error) != IMP_OK)
+        return fail(&error);
+    puts(text);
+    imp_episode_text_free(text);
+    return EXIT_SUCCESS;
+}
+
+static int draw(const settings *given, const imp_dataset *dataset)
+{
+    imp_episode_options wanted = episode_options(given);
+    imp_error error;
+    if (given->save) {
+        if (imp_episodes_save(dataset, &wanted, (uint64_t)given->index, (size_t)given->count,
+                              given->save, &error) != IMP_OK)
+            return fail(&error);
+        return EXIT_SUCCESS;
+    }
+    imp_episode episode;
+    if (imp_episode_draw(dataset, &wanted, (uint64_t)given->index, &episode, &error) != IMP_OK)
+        return fail(&error);
+    int status =
+        given->sheet ? write_sheet(dataset, &episode, given->sheet) : print_json(dataset, &episode);
+    imp_episode_clear(&episode);
+    return status;
+}
+
+int imp_command_episode(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_episode_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (strcmp(argv[1], "draw") != 0)
+        return imp_complain(IMP_EXIT_USAGE, command, "unknown action '%s'; there is only draw",
+                            argv[1]);
+    if (given.save && given.sheet)
+        return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
+    imp_dataset *dataset;
+    status = imp_data_open(command, argv[2], &given.data, false, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    status = draw(&given, dataset);
+    imp_dataset_free(dataset);
+    return status;
+}

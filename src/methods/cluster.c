@@ -1,0 +1,294 @@
+/*
+ * cluster.c - clustering without labels: Algorithm 1 with nothing but unlabelled points, and
+ * DP-means (Kulis and Jordan, 2012, Algorithm 1) to convergence.
+ *
+ * Shares are never kept, so that the memory needed beside the points is one number per point and
+ * the clusters.
+ */
+#include <imp/cluster.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "methods/farthest_first.h"
+#include "methods/imp.h"
+
+enum {
+    DEFAULT_STEPS = 5,   /* of the soft rule */
+    MOST_PASSES = 10000, /* of DP-means, which could go in circles only through rounding */
+};
+
+/* A clustering being made. */
+typedef struct job {
+    const imp_cluster_options *options;
+    imp_points points;
+    uint32_t *order;
+    imp_clusters clusters;
+    imp_shares block;
+    int32_t *assignment;
+    double lambda;
+    size_t steps;
+    bool converged;
+} job;
+
+/* ---- the soft rule ---- */
+
+/* The densest cluster. All have one variance, so that is the nearest. */
+static size_t assign_densest(job *work)
+{
+    const imp_points *points = &work->points;
+    size_t changed = 0;
+    for (size_t i = 0; i < points->first_count; i++) {
+        double distance;
+        size_t nearest = imp_nearest_cluster(&work->clusters, imp_points_row(points, i),
+                                             IMP_UNLABELED, &distance);
+        changed += work->assignment[i] != (int32_t)nearest;
+        work->assignment[i] = (int32_t)nearest;
+    }
+    return changed;
+}
+
+static imp_status cluster_softly(job *work, imp_error *error)
+{
+    size_t steps = work->options->steps > 0 ? work->options->steps : DEFAULT_STEPS;
+    double sigma = work->options->sigma;
+    for (; work->steps < steps; work->steps++) {
+        size_t before = work->clusters.count;
+        imp_status status =
+            imp_grow_clusters(&work->clusters, &work->points, work->lambda, sigma, sigma, error);
+        if (status == IMP_OK)
+            status = imp_refine_clusters(&work->clusters, &work->points, &work->block, error);
+        if (status != IMP_OK)
+            return status;
+        /* Whether a pass changed anything matters only for the last one. */
+        if (work->steps + 2 >= steps)
+            work->converged = assign_densest(work) == 0 && before == work->clusters.count;
+    }
+    return IMP_OK;
+}
+
+/* ---- DP-means ---- */
+
+/* One pass: each point to its nearest cluster, or to a new one if all are farther than lambda.
+ * *changed counts the points whose cluster is another than before. */
+static imp_status assign_in_order(job *work, size_t *changed, imp_error *error)
+{
+    const imp_points *points = &work->points;
+    imp_clusters *clusters = &work->clusters;
+    *changed = 0;
+    for (size_t position = 0; position < points->first_count; position++) {
+        size_t i = imp_points_at(points, position);
+        const float *x = imp_points_row(points, i);
+        double distance;
+        size_t nearest = imp_nearest_cluster(clusters, x, IMP_UNLABELED, &distance);
+        if (distance > work->lambda) {
+            imp_status status =
+                imp_clusters_add(clusters, IMP_UNLABELED, work->options->sigma, x, error);
+            if (status != IMP_OK)
+                return status;
+            nearest = clusters->count - 1;
+        }
+        *changed += work->assignment[i] != (int32_t)nearest;
+        work->assignment[i] = (int32_t)nearest;
+    }
+    return IMP_OK;
+}
+
+/* Each cluster's mean; empty clusters are dropped and the assignments renumbered. */
+static void find_means(job *work)
+{
+    const imp_points *points = &work->points;
+    imp_clusters *clusters = &work->clusters;
+    imp_means_begin(clusters);
+    for (size_t i = 0; i < points->first_count; i++) {
+        size_t c = (size_t)work->assignment[i];
+        const float *x = imp_points_row(points, i);
+        double *sum = imp_clusters_sum(clusters, c);
+        clusters->weight[c]++;
+        for (size_t j = 0; j < clusters->dimensions; j++)
+            sum[j] += x[j];
+    }
+    size_t before = clusters->count;
+    imp_means_finish(clusters, NULL);
+    for (size_t i = 0; clusters->count < before && i < points->first_count; i++)
+        work->assignment[i] = (int32_t)clusters->moved[work->assignment[i]];
+}
+
+static imp_status cluster_hard(job *work, imp_error *error)
+{
+    size_t steps = work->options->steps > 0 ? work->options->steps : MOST_PASSES;
+    while (work->steps < steps && !work->converged) {
+        size_t changed;
+        imp_status status = assign_in_order(work, &changed, error);
+        if (status != IMP_OK)
+            return status;
+        work->converged = changed == 0;
+        work->steps++;
+        find_means(work);
+    }
+    return IMP_OK;
+}
+
+/* ---- the result ---- */
+
+static double objective(const job *work)
+{
+    double sum = work->lambda * (double)work->clusters.count;
+    for (size_t i = 0; i < work->points.first_count; i++)
+        sum += imp_clusters_distance(&work->clusters, (size_t)work->assignment[i],
+                                     imp_points_row(&work->points, i));
+    return sum;
+}
+
+void imp_clustering_free(imp_clustering *clustering)
+{
+    if (!clustering)
+        return;
+    imp_release(clustering->assignment);
+    imp_release(clustering->cluster_size);
+    imp_release(clustering->mean);
+    imp_release(clustering);
+}
+
+/* The result, which takes the assignment over; NULL when memory ran out. */
+static imp_clustering *finish(job *work)
+{
+    const imp_clusters *clusters = &work->clusters;
+    size_t values;
+    imp_clustering *result = imp_allocate_zeroed(1, sizeof *result);
+    if (!result)
+        return NULL;
+    result->cluster_size = imp_allocate_zeroed(clusters->count, sizeof *result->cluster_size);
+    if (imp_multiply(clusters->count, clusters->dimensions, &values))
+        result->mean = imp_allocate(values, sizeof *result->mean);
+    if (!result->cluster_size || !result->mean) {
+        imp_clustering_free(result);
+        return NULL;
+    }
+    result->points = work->points.first_count;
+    result->dimensions = clusters->dimensions;
+    result->clusters = clusters->count;
+    result->lambda = work->lambda;
+    result->objective = objective(work);
+    result->steps = work->steps;
+    result->converged = work->converged;
+    for (size_t i = 0; i < values; i++)
+        result->mean[i] = (float)clusters->mean[i];
+    for (size_t i = 0; i < result->points; i++)
+        result->cluster_size[work->assignment[i]]++;
+    result->assignment = work->assignment;
+    work->assignment = NULL;
+    return result;
+}
+
+/* ---- options and order ---- */
+
+void imp_cluster_options_init(imp_cluster_options *options)
+{
+    *options = (imp_cluster_options){
+        .size = sizeof *options,
+        .lambda = NAN,
+        .sigma = 5,
+        .seed = 1,
+    };
+}
+
+static imp_status check(const imp_cluster_options *given, const float *x, size_t n, size_t d,
+                        imp_cluster_options *options, imp_error *error)
+{
+    imp_cluster_options_init(options);
+    if (given && (given->size == 0 || given->size > sizeof *options))
+        return imp_fail(error, IMP_EINVAL,
+                        "the options' size is %zu; begin with imp_cluster_options_init(), which "
+                        "sets it to %zu",
+                        given->size, sizeof *options);
+    if (given)
+        memcpy(options, given, given->size);
+    if (n == 0)
+        return imp_fail(error, IMP_EINVAL, "there are no points to cluster; at least 1 is needed");
+    if (d == 0)
+        return imp_fail(error, IMP_EINVAL, "the points have no dimensions; they need at least 1");
+    if (n > INT32_MAX)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "there are %zu points; at most %d can be clustered", n, INT32_MAX);
+    if (!isfinite(options->sigma) || !(options->sigma > 0))
+        return imp_fail(error, IMP_EINVAL, "sigma is %g; a variance is a finite number above 0",
+                        options->sigma);
+    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
+        return imp_fail(error, IMP_EINVAL,
+                        "lambda is %g; a threshold for squared distances is a finite number of at "
+                        "least 0",
+                        options->lambda);
+    if (options->clusters > n)
+        return imp_fail(error, IMP_EINVAL, "%zu clusters are wanted of %zu points",
+                        options->clusters, n);
+    return imp_check_finite(x, n, d, "point", error);
+}
+
+static imp_status prepare(job *work, imp_error *error)
+{
+    const imp_cluster_options *options = work->options;
+    imp_points *points = &work->points;
+    size_t n = points->first_count, d = points->dimensions;
+    imp_status status = IMP_OK;
+    work->lambda = options->lambda;
+    if (isnan(work->lambda))
+        status = imp_choose_lambda(points->first, n, d, options->clusters, &work->lambda, error);
+    if (status != IMP_OK)
+        return status;
+
+    imp_cluster_order order = options->order;
+    if (order == IMP_ORDER_DEFAULT && isnan(options->lambda) && options->clusters > 0)
+        order = IMP_ORDER_FARTHEST_FIRST;
+    if (order == IMP_ORDER_DEFAULT || order == IMP_ORDER_GIVEN)
+        return IMP_OK;
+    points->order = work->order = imp_allocate(n, sizeof *work->order);
+    if (!work->order)
+        return imp_fail_memory(error, "the order of the points");
+    if (order == IMP_ORDER_FARTHEST_FIRST)
+        return imp_order_farthest_first(points->first, n, d, work->lambda, work->order, error);
+    imp_random random = imp_random_start(options->seed, IMP_STREAM_ORDER, 0);
+    for (size_t i = 0; i < n; i++)
+        work->order[i] = (uint32_t)i;
+    imp_random_shuffle(&random, work->order, n);
+    return IMP_OK;
+}
+
+imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_options *given,
+                       imp_clustering **out, imp_error *error)
+{
+    *out = NULL;
+    imp_cluster_options options;
+    imp_status status = check(given, x, n, d, &options, error);
+    if (status != IMP_OK)
+        return status;
+
+    job work = {
+        .options = &options,
+        .points = {.dimensions = d, .first = x, .first_count = n, .unlabeled_count = n},
+        .assignment = imp_allocate(n, sizeof *work.assignment),
+    };
+    imp_clusters_restart(&work.clusters, d);
+    if (!work.assignment)
+        status = imp_fail_memory(error, "the assignments of the points");
+    for (size_t i = 0; work.assignment && i < n; i++)
+        work.assignment[i] = -1;
+    if (status == IMP_OK)
+        status = prepare(&work, error);
+    if (status == IMP_OK)
+        status = options.rule == IMP_CLUSTER_DP_MEANS ? cluster_hard(&work, error)
+                                                      : cluster_softly(&work, error);
+    if (status == IMP_OK) {
+        *out = finish(&work);
+        if (!*out)
+            status = imp_fail_memory(error, "the clusters");
+    }
+    imp_clusters_release(&work.clusters);
+    imp_shares_release(&work.block);
+    imp_release(work.order);
+    imp_release(work.assignment);
+    return status;
+}

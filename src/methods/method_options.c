@@ -1,0 +1,110 @@
+/*
+ * method_options.c - which methods there are, their options and the defaults, and what values the
+ * options may have.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "methods/method.h"
+
+static const imp_method_kind *const kinds[] = {
+    &imp_kind_imp,
+    &imp_kind_imp_tied,
+    &imp_kind_prototypes,
+    &imp_kind_neighbors,
+    &imp_kind_soft_kmeans,
+    &imp_kind_soft_kmeans_cluster,
+    &imp_kind_soft_kmeans_masked,
+    &imp_kind_dp_means,
+    &imp_kind_map_dp,
+    &imp_kind_em,
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const imp_method_parameter imp_sigma_parameters[2] = {
+    {.name = "log_sigma_l", .offset = 0, .count = 1},
+    {.name = "log_sigma_u", .offset = 1, .count = 1},
+};
+
+void imp_initialize_sigmas(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->sigma_l);
+    values[1] = log(options->sigma_u);
+}
+
+const char *imp_method_name_at(size_t index)
+{
+    return index < KINDS ? kinds[index]->name : NULL;
+}
+
+void imp_method_options_init(imp_method_options *options, const char *method)
+{
+    bool distractors = method && strcmp(method, imp_kind_soft_kmeans_cluster.name) == 0;
+    *options = (imp_method_options){
+        .size = sizeof *options,
+        .sigma_l = 5,
+        .sigma_u = distractors ? 100 : 5,
+        .alpha = 0.1,
+        .lambda = NAN,
+        .cluster_steps = 1,
+        .seed = 1,
+    };
+}
+
+imp_status imp_kind_find(const char *name, const imp_method_kind **kind, imp_error *error)
+{
+    char names[400] = "";
+    for (size_t k = 0; k < KINDS; k++) {
+        if (strcmp(kinds[k]->name, name) == 0) {
+            *kind = kinds[k];
+            return IMP_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k > 0 ? ", " : "", kinds[k]->name);
+    }
+    return imp_fail(error, IMP_EINVAL, "'%s' is not a method; there are %s", name, names);
+}
+
+static bool is_positive(double value)
+{
+    return isfinite(value) && value > 0;
+}
+
+imp_status imp_kind_check_options(const imp_method_kind *kind, const imp_method_options *options,
+                                  imp_error *error)
+{
+    if (!is_positive(options->sigma_l))
+        return imp_fail(error, IMP_EINVAL, "sigma_l is %g; a variance is a finite number above 0",
+                        options->sigma_l);
+    if (!is_positive(options->sigma_u))
+        return imp_fail(error, IMP_EINVAL, "sigma_u is %g; a variance is a finite number above 0",
+                        options->sigma_u);
+    if (!is_positive(options->alpha))
+        return imp_fail(error, IMP_EINVAL,
+                        "alpha is %g; a concentration is a finite number above 0", options->alpha);
+    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
+        return imp_fail(error, IMP_EINVAL,
+                        "lambda is %g; a threshold for squared distances is a finite number of at "
+                        "least 0",
+                        options->lambda);
+    if (!isnan(options->lambda) && !kind->has_lambda)
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' has no threshold lambda; imp, imp-tied and dp-means do", kind->name);
+    if (options->cluster_steps < 1)
+        return imp_fail(error, IMP_EINVAL, "the number of cluster steps is 0; it is at least 1");
+    if (options->cluster_steps > 1 && !kind->has_steps)
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
+                        "soft-kmeans-cluster take more than one cluster step",
+                        kind->name);
+    if (options->learn_sigma && kind != &imp_kind_prototypes)
+        return imp_fail(error, IMP_EINVAL,
+                        "learn_sigma is an option of prototypes; '%s' learns what it has",
+                        kind->name);
+    if (options->no_prior && kind != &imp_kind_em)
+        return imp_fail(error, IMP_EINVAL, "no_prior is an option of em, not of '%s'", kind->name);
+    return IMP_OK;
+}

@@ -1,0 +1,303 @@
+/*
+ * test_image.c - pictures of every kind come out right, and broken ones never crash.
+ */
+#include <png.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data/image.h"
+#include "failing_allocator.h"
+#include "pictures.h"
+#include "scratch.h"
+
+static imp_image decode(picture_bytes picture)
+{
+    imp_image image;
+    imp_error error;
+    imp_status status =
+        imp_image_decode(picture.bytes, picture.size, IMP_PIXEL_LIMIT, &image, &error);
+    if (status != IMP_OK)
+        fail_msg("%s", error.message);
+    free(picture.bytes);
+    return image;
+}
+
+static void gray_of_every_depth(void **state)
+{
+    (void)state;
+    /* One row of four pixels: black, two steps, white. */
+    const struct {
+        int depth;
+        uint8_t row[8];
+        uint8_t expected[4];
+    } cases[] = {
+        {1, {0x50}, {0, 255, 0, 255}},
+        {2, {0x1B}, {0, 85, 170, 255}},
+        {4, {0x05, 0xAF}, {0, 85, 170, 255}},
+        {8, {0, 85, 170, 255}, {0, 85, 170, 255}},
+        /* 16 bits are rounded, not cut: 0x01FF is 1.99 of 255. */
+        {16, {0, 0, 0x01, 0xFF, 0x80, 0x80, 0xFF, 0xFF}, {0, 2, 128, 255}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int interlaced = 0; interlaced < 2; interlaced++) {
+            imp_image image = decode(picture_png(4, 1, PNG_COLOR_TYPE_GRAY, cases[i].depth,
+                                                 interlaced, 0, cases[i].row));
+            assert_int_equal(image.channels, 1);
+            assert_memory_equal(image.pixels, cases[i].expected, 4);
+            imp_image_clear(&image);
+        }
+}
+
+static void palettes_of_every_depth(void **state)
+{
+    (void)state;
+    const struct {
+        int depth;
+        uint8_t row[4];
+    } cases[] = {{1, {0x40}}, {2, {0x10}}, {4, {0x01}}, {8, {0, 1}}};
+    const uint8_t expected[] = {0, 0, 255, 1, 2, 254};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        imp_image image =
+            decode(picture_png(2, 1, PNG_COLOR_TYPE_PALETTE, cases[i].depth, 0, 0, cases[i].row));
+        assert_int_equal(image.channels, 3);
+        assert_memory_equal(image.pixels, expected, sizeof expected);
+        imp_image_clear(&image);
+    }
+}
+
+static void transparency_is_laid_on_white(void **state)
+{
+    (void)state;
+    const uint8_t gray_alpha[] = {0, 255, 0, 0, 100, 128};
+    imp_image image = decode(picture_png(3, 1, PNG_COLOR_TYPE_GRAY_ALPHA, 8, 0, 0, gray_alpha));
+    assert_int_equal(image.channels, 1);
+    const uint8_t expected_gray[] = {0, 255, (100 * 128 + 255 * 127 + 127) / 255};
+    assert_memory_equal(image.pixels, expected_gray, 3);
+    imp_image_clear(&image);
+
+    const uint8_t rgba[] = {10, 20, 30, 255, 10, 20, 30, 0};
+    image = decode(picture_png(2, 1, PNG_COLOR_TYPE_RGB_ALPHA, 8, 1, 0, rgba));
+    const uint8_t expected_rgb[] = {10, 20, 30, 255, 255, 255};
+    assert_int_equal(image.channels, 3);
+    assert_memory_equal(image.pixels, expected_rgb, 6);
+    imp_image_clear(&image);
+
+    const uint8_t indices[] = {0, 1};
+    image = decode(picture_png(2, 1, PNG_COLOR_TYPE_PALETTE, 8, 0, 1, indices));
+    const uint8_t expected_palette[] = {255, 255, 255, 1, 2, 254};
+    assert_memory_equal(image.pixels, expected_palette, 6);
+    imp_image_clear(&image);
+}
+
+static void rgb_of_16_bits(void **state)
+{
+    (void)state;
+    const uint8_t row[] = {0xFF, 0xFF, 0x80, 0x80, 0x00, 0x00};
+    imp_image image = decode(picture_png(1, 1, PNG_COLOR_TYPE_RGB, 16, 0, 0, row));
+    const uint8_t expected[] = {255, 128, 0};
+    assert_memory_equal(image.pixels, expected, 3);
+    imp_image_clear(&image);
+}
+
+static void jpegs(void **state)
+{
+    (void)state;
+    for (int progressive = 0; progressive < 2; progressive++)
+        for (int components = 1; components <= 3; components += 2) {
+            imp_image image = decode(picture_jpeg(19, 11, components, 77, progressive));
+            assert_int_equal(image.width, 19);
+            assert_int_equal(image.height, 11);
+            assert_int_equal(image.channels, components);
+            for (size_t i = 0; i < 19u * 11u * (size_t)components; i++)
+                assert_in_range(image.pixels[i], 76, 78);
+            imp_image_clear(&image);
+        }
+}
+
+static void cmyk_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    picture_bytes cmyk = picture_jpeg(8, 8, 4, 50, 0);
+    imp_image image;
+    imp_error error;
+    assert_int_equal(imp_image_decode(cmyk.bytes, cmyk.size, IMP_PIXEL_LIMIT, &image, &error),
+                     IMP_EUNSUPPORTED);
+    assert_non_null(strstr(error.message, "CMYK"));
+    assert_null(image.pixels);
+    free(cmyk.bytes);
+}
+
+/* Nothing but the whole file decodes, and no piece of it crashes. */
+static void every_truncation_is_refused(void **state)
+{
+    (void)state;
+    picture_bytes files[] = {picture_ramp(9, 7, 3), picture_jpeg(16, 16, 3, 9, 0),
+                             picture_jpeg(16, 16, 1, 9, 1)};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        for (size_t size = 0; size < files[i].size; size++) {
+            /* A copy of its own, so that reading behind it is seen. */
+            uint8_t *piece = malloc(size > 0 ? size : 1);
+            memcpy(piece, files[i].bytes, size);
+            imp_image image;
+            imp_error error;
+            imp_status status = imp_image_decode(piece, size, IMP_PIXEL_LIMIT, &image, &error);
+            /* A JPEG that lacks only its end marker is whole for the reader. */
+            if (status == IMP_OK) {
+                assert_true(i > 0 && size >= files[i].size - 2);
+                imp_image_clear(&image);
+            } else {
+                assert_true(strlen(error.message) > 10);
+                assert_null(image.pixels);
+            }
+            free(piece);
+        }
+        free(files[i].bytes);
+    }
+}
+
+static void every_flipped_byte_is_survived(void **state)
+{
+    (void)state;
+    picture_bytes files[] = {picture_ramp(9, 7, 3), picture_jpeg(16, 16, 3, 9, 0)};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        for (size_t at = 0; at < files[i].size; at++)
+            for (int bit = 0; bit < 8; bit += 3) {
+                files[i].bytes[at] ^= (uint8_t)(1 << bit);
+                imp_image image;
+                if (imp_image_decode(files[i].bytes, files[i].size, 1 << 16, &image, NULL) ==
+                    IMP_OK)
+                    imp_image_clear(&image);
+                files[i].bytes[at] ^= (uint8_t)(1 << bit);
+            }
+        free(files[i].bytes);
+    }
+}
+
+static void the_pixel_limit_holds_before_memory_is_taken(void **state)
+{
+    (void)state;
+    picture_bytes files[] = {picture_ramp(100, 100, 0), picture_jpeg(100, 100, 3, 5, 0)};
+    for (size_t i = 0; i < 2; i++) {
+        imp_image image;
+        imp_error error;
+        assert_int_equal(imp_image_decode(files[i].bytes, files[i].size, 9999, &image, &error),
+                         IMP_EUNSUPPORTED);
+        assert_string_equal(error.message, "the picture is 100 x 100 pixels, and at most 9999 "
+                                           "pixels are allowed");
+        assert_int_equal(imp_image_decode(files[i].bytes, files[i].size, 10000, &image, &error),
+                         IMP_OK);
+        imp_image_clear(&image);
+        free(files[i].bytes);
+    }
+}
+
+static void other_files_are_named_as_such(void **state)
+{
+    (void)state;
+    imp_image image;
+    imp_error error;
+    assert_int_equal(imp_image_decode((const uint8_t *)"GIF89a", 6, 100, &image, &error),
+                     IMP_EFORMAT);
+    assert_string_equal(error.message, "the file is neither a PNG nor a JPEG picture");
+    assert_int_equal(imp_image_decode((const uint8_t *)"", 0, 100, &image, &error), IMP_EFORMAT);
+    assert_string_equal(error.message, "the file is empty");
+}
+
+static void what_is_saved_reads_back(void **state)
+{
+    for (uint32_t channels = 1; channels <= 3; channels += 2) {
+        imp_image image, back;
+        imp_error error;
+        assert_int_equal(imp_image_create(&image, 13, 5, channels, NULL), IMP_OK);
+        for (size_t i = 0; i < 65u * channels; i++)
+            image.pixels[i] = (uint8_t)(37 * i);
+        scratch_path path = scratch_file(state, "a.png");
+        assert_int_equal(imp_png_save(path.text, &image, &error), IMP_OK);
+        FILE *file = fopen(path.text, "rb");
+        uint8_t bytes[4096];
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        assert_int_equal(imp_image_decode(bytes, size, 65, &back, &error), IMP_OK);
+        assert_int_equal(back.channels, channels);
+        assert_memory_equal(image.pixels, back.pixels, 65u * channels);
+        assert_int_equal(scratch_entries(state), 1);
+        imp_image_clear(&image);
+        imp_image_clear(&back);
+    }
+}
+
+static void conversion_planes_and_inversion(void **state)
+{
+    (void)state;
+    const uint8_t rgb[] = {255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255};
+    imp_image image = decode(picture_png(4, 1, PNG_COLOR_TYPE_RGB, 8, 0, 0, rgb));
+    uint8_t planes[12];
+    imp_image_to_planes(&image, true, planes);
+    const uint8_t expected[] = {0, 255, 255, 0, 255, 0, 255, 0, 255, 255, 0, 0};
+    assert_memory_equal(planes, expected, sizeof expected);
+    assert_int_equal(imp_image_convert(&image, 1, NULL), IMP_OK);
+    const uint8_t gray[] = {76, 150, 29, 255};
+    assert_memory_equal(image.pixels, gray, sizeof gray);
+    assert_int_equal(imp_image_convert(&image, 3, NULL), IMP_OK);
+    assert_int_equal(image.pixels[3], 150);
+    assert_int_equal(image.pixels[5], 150);
+    imp_image_clear(&image);
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    (void)state;
+    const uint8_t rgba[] = {10, 20, 30, 255, 10, 20, 30, 0};
+    picture_bytes png = picture_png(2, 1, PNG_COLOR_TYPE_RGB_ALPHA, 8, 0, 0, rgba);
+    picture_bytes jpeg = picture_jpeg(8, 8, 3, 9, 0);
+    const picture_bytes files[] = {png, jpeg};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t n = 1;; n++) {
+            failing_allocator allocator;
+            failing_allocator_install(&allocator, n);
+            imp_image image = {0}, out = {0};
+            imp_error error;
+            imp_status status =
+                imp_image_decode(files[i].bytes, files[i].size, 100, &image, &error);
+            if (status == IMP_OK)
+                status = imp_image_convert(&image, 1, &error);
+            if (status == IMP_OK)
+                status = imp_image_resample(&image, 3, 3, &out, &error);
+            imp_image_clear(&image);
+            imp_image_clear(&out);
+            assert_int_equal(allocator.live, 0);
+            if (!failing_allocator_remove(&allocator)) {
+                assert_int_equal(status, IMP_OK);
+                break;
+            }
+            assert_int_not_equal(status, IMP_OK);
+        }
+    free(png.bytes);
+    free(jpeg.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gray_of_every_depth),
+        cmocka_unit_test(palettes_of_every_depth),
+        cmocka_unit_test(transparency_is_laid_on_white),
+        cmocka_unit_test(rgb_of_16_bits),
+        cmocka_unit_test(jpegs),
+        cmocka_unit_test(cmyk_is_refused_with_a_sentence),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_flipped_byte_is_survived),
+        cmocka_unit_test(the_pixel_limit_holds_before_memory_is_taken),
+        cmocka_unit_test(other_files_are_named_as_such),
+        cmocka_unit_test_setup_teardown(what_is_saved_reads_back, scratch_setup, scratch_teardown),
+        cmocka_unit_test(conversion_planes_and_inversion),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

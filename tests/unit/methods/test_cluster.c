@@ -1,0 +1,312 @@
+/*
+ * test_cluster.c - clustering without labels: both rules, the choice of lambda, the orders, and
+ * input that is odd or bad.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/cluster.h>
+#include <imp/metrics.h>
+
+#include "base/random.h"
+#include "failing_allocator.h"
+
+enum { BLOBS = 7, EACH = 30, DIMENSIONS = 4, COUNT = BLOBS * EACH };
+
+/* Blobs of variance 1 around points 30 apart, in random order. */
+static void draw_blobs(float *x, int32_t *y, uint64_t seed)
+{
+    imp_random random = imp_random_start(seed, IMP_STREAM_DEMO, 0);
+    uint32_t order[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        order[i] = i;
+    imp_random_shuffle(&random, order, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        y[i] = (int32_t)(order[i] % BLOBS);
+        for (size_t j = 0; j < DIMENSIONS; j++)
+            x[i * DIMENSIONS + j] = (float)(30 * (y[i] >> j & 1) + imp_random_normal(&random));
+    }
+}
+
+static imp_clustering *cluster(const float *x, size_t n, size_t d,
+                               const imp_cluster_options *options)
+{
+    imp_clustering *clustering;
+    imp_error error;
+    if (imp_cluster(x, n, d, options, &clustering, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return clustering;
+}
+
+/* The clusters are the blobs, however they are numbered, and all numbers fit together. */
+static void assert_blobs(const imp_clustering *found, const float *x, const int32_t *y)
+{
+    imp_contingency *contingency;
+    assert_int_equal(found->clusters, BLOBS);
+    assert_int_equal(imp_contingency_create(y, found->assignment, COUNT, &contingency, NULL),
+                     IMP_OK);
+    assert_true(imp_adjusted_rand(contingency) == 1);
+    imp_contingency_free(contingency);
+
+    double objective = found->lambda * (double)found->clusters;
+    size_t size[BLOBS] = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        size[found->assignment[i]]++;
+        for (size_t j = 0; j < DIMENSIONS; j++)
+            objective += pow(x[i * DIMENSIONS + j] -
+                                 found->mean[(size_t)found->assignment[i] * DIMENSIONS + j],
+                             2);
+    }
+    assert_true(fabs(objective - found->objective) < 1e-5 * objective);
+    for (size_t c = 0; c < BLOBS; c++)
+        assert_int_equal(found->cluster_size[c], size[c]);
+}
+
+static void blobs_are_found(void **state)
+{
+    (void)state;
+    float x[COUNT * DIMENSIONS];
+    int32_t y[COUNT];
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        draw_blobs(x, y, seed);
+        for (int rule = 0; rule < 2; rule++)
+            for (int order = 0; order < 4; order++)
+                for (int how = 0; how < 3; how++) {
+                    imp_cluster_options options;
+                    imp_cluster_options_init(&options);
+                    options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+                    options.order = (imp_cluster_order)order;
+                    options.lambda = how == 0 ? 200 : NAN;
+                    options.clusters = how == 1 ? BLOBS : 0;
+                    imp_clustering *found = cluster(x, COUNT, DIMENSIONS, &options);
+                    assert_blobs(found, x, y);
+                    assert_true(rule == 0 || found->converged);
+                    assert_true(rule == 1 || found->steps == 5);
+                    imp_clustering_free(found);
+                }
+    }
+}
+
+/* Four points on a line, by hand. */
+static void dp_means_by_hand(void **state)
+{
+    (void)state;
+    const float x[] = {0, 2, 5, 6};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    options.lambda = 10;
+    /* 0 and 2 join 0; 5 is 25 away and starts the second, 6 joins. Then 1 and 5.5: nothing moves.
+     */
+    imp_clustering *found = cluster(x, 4, 1, &options);
+    static const int32_t expected[] = {0, 0, 1, 1};
+    assert_int_equal(found->clusters, 2);
+    assert_memory_equal(found->assignment, expected, sizeof expected);
+    assert_true(found->mean[0] == 1 && found->mean[1] == 5.5F);
+    assert_true(fabs(found->objective - (1 + 1 + 0.25 + 0.25 + 20)) < 1e-12);
+    assert_true(found->converged);
+    assert_int_equal(found->steps, 2);
+    imp_clustering_free(found);
+
+    options.lambda = 36; /* a distance equal to lambda is not greater */
+    found = cluster(x, 4, 1, &options);
+    assert_int_equal(found->clusters, 1);
+    imp_clustering_free(found);
+}
+
+/* The order matters, and the farthest-first one makes just as many clusters as are wanted. */
+static void orders(void **state)
+{
+    (void)state;
+    const float x[] = {3, 0, 6, 3.5F};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    options.lambda = 9;
+    options.steps = 1;
+    options.order = IMP_ORDER_GIVEN;
+    imp_clustering *found = cluster(x, 4, 1, &options);
+    assert_int_equal(found->clusters, 1); /* all within 3 of the first */
+    imp_clustering_free(found);
+
+    const float moved[] = {0, 3, 6, 3.5F};
+    found = cluster(moved, 4, 1, &options);
+    assert_int_equal(found->clusters, 2);
+    imp_clustering_free(found);
+
+    float cloud[200];
+    imp_random random = imp_random_start(5, IMP_STREAM_DEMO, 0);
+    for (size_t i = 0; i < 200; i++)
+        cloud[i] = (float)imp_random_normal(&random);
+    options.lambda = NAN;
+    options.order = IMP_ORDER_DEFAULT;
+    for (size_t k = 1; k <= 100; k++) {
+        options.clusters = k;
+        found = cluster(cloud, 100, 2, &options);
+        assert_int_equal(found->clusters, k);
+        imp_clustering_free(found);
+    }
+
+    /* A shuffle is one of its seed. */
+    options.clusters = 0;
+    options.lambda = 1;
+    options.order = IMP_ORDER_RANDOM;
+    found = cluster(cloud, 100, 2, &options);
+    imp_clustering *again = cluster(cloud, 100, 2, &options);
+    assert_memory_equal(found->assignment, again->assignment, 100 * sizeof(int32_t));
+    imp_clustering_free(again);
+    options.seed = 2;
+    again = cluster(cloud, 100, 2, &options);
+    assert_memory_not_equal(found->assignment, again->assignment, 100 * sizeof(int32_t));
+    imp_clustering_free(again);
+    imp_clustering_free(found);
+}
+
+static void tuning_finds_the_blobs(void **state)
+{
+    (void)state;
+    float x[2][COUNT * DIMENSIONS];
+    int32_t y[2][COUNT];
+    draw_blobs(x[0], y[0], 8);
+    draw_blobs(x[1], y[1], 9);
+    const imp_labeled_points episodes[] = {{x[0], y[0], COUNT}, {x[1], y[1], COUNT}};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    imp_error error;
+    if (imp_cluster_tune(episodes, 2, DIMENSIONS, &options, &options.lambda, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    imp_clustering *found = cluster(x[0], COUNT, DIMENSIONS, &options);
+    assert_blobs(found, x[0], y[0]);
+    imp_clustering_free(found);
+
+    assert_int_equal(imp_cluster_tune(episodes, 0, DIMENSIONS, NULL, &options.lambda, &error),
+                     IMP_EINVAL);
+    assert_string_equal(error.message, "there are no episodes to choose lambda on");
+}
+
+static void odd_input(void **state)
+{
+    (void)state;
+    enum { MANY = 1000000 };
+    float *x = malloc(2 * MANY * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < MANY; i++) {
+        x[2 * i] = 100 * (float)(i % 3);
+        x[2 * i + 1] = 1;
+    }
+    for (int rule = 0; rule < 2; rule++) {
+        imp_cluster_options options;
+        imp_cluster_options_init(&options);
+        options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+        options.steps = 2;
+        imp_clustering *found = cluster(x, 1, 2, &options); /* one point */
+        assert_int_equal(found->clusters, 1);
+        assert_true(found->mean[0] == 0 && found->mean[1] == 1);
+        imp_clustering_free(found);
+
+        found = cluster(x, MANY, 2, &options); /* a million, three of them different */
+        assert_int_equal(found->clusters, 3);
+        assert_int_equal(found->cluster_size[0] + found->cluster_size[1] + found->cluster_size[2],
+                         MANY);
+        assert_true(fabs(found->mean[2] - 100) < 1e-3);
+        imp_clustering_free(found);
+    }
+    for (size_t i = 0; i < 2000; i++)
+        x[i] = 0.1F;
+    for (int rule = 0; rule < 2; rule++)
+        for (size_t k = 0; k < 3; k++) { /* all equal */
+            imp_cluster_options options;
+            imp_cluster_options_init(&options);
+            options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+            options.clusters = k;
+            imp_clustering *found = cluster(x, 1000, 2, &options);
+            assert_int_equal(found->clusters, 1);
+            assert_true(found->mean[0] == 0.1F);
+            imp_clustering_free(found);
+        }
+    free(x);
+}
+
+static void refuse(const float *x, size_t n, size_t d, const imp_cluster_options *options,
+                   const char *sentence)
+{
+    imp_clustering *clustering;
+    imp_error error;
+    assert_int_equal(imp_cluster(x, n, d, options, &clustering, &error), IMP_EINVAL);
+    assert_null(clustering);
+    assert_string_equal(error.message, sentence);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    float x[] = {0, 1, 2, NAN};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    refuse(x, 0, 2, NULL, "there are no points to cluster; at least 1 is needed");
+    refuse(x, 2, 0, NULL, "the points have no dimensions; they need at least 1");
+    refuse(x, 2, 2, NULL,
+           "point row 1, column 1 is not a number (NaN); every value must be a finite number");
+    options.sigma = 0;
+    refuse(x, 1, 2, &options, "sigma is 0; a variance is a finite number above 0");
+    options.sigma = 1, options.lambda = -1;
+    refuse(x, 1, 2, &options,
+           "lambda is -1; a threshold for squared distances is a finite number of at least 0");
+    options.lambda = NAN, options.clusters = 3;
+    refuse(x, 1, 2, &options, "3 clusters are wanted of 1 points");
+    options.size = 0;
+    assert_int_equal(imp_cluster(x, 1, 2, &options, &(imp_clustering *){0}, NULL), IMP_EINVAL);
+    imp_clustering_free(NULL);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    float x[COUNT * DIMENSIONS];
+    int32_t y[COUNT];
+    draw_blobs(x, y, 3);
+    for (int what = 0; what < 3; what++) {
+        bool failed = true;
+        for (size_t n = 1; failed && n < 200; n++) {
+            failing_allocator allocator;
+            failing_allocator_install(&allocator, n);
+            imp_cluster_options options;
+            imp_cluster_options_init(&options);
+            options.rule = what ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+            options.clusters = BLOBS;
+            imp_clustering *found = NULL;
+            imp_status status;
+            double lambda;
+            if (what < 2)
+                status = imp_cluster(x, COUNT, DIMENSIONS, &options, &found, NULL);
+            else
+                status = imp_cluster_tune(&(imp_labeled_points){x, y, 20}, 1, DIMENSIONS, NULL,
+                                          &lambda, NULL);
+            imp_clustering_free(found);
+            assert_int_equal(atomic_load(&allocator.live), 0);
+            failed = failing_allocator_remove(&allocator);
+            assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blobs_are_found),
+        cmocka_unit_test(dp_means_by_hand),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(tuning_finds_the_blobs),
+        cmocka_unit_test(odd_input),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

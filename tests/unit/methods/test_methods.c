@@ -1,0 +1,507 @@
+/*
+ * test_methods.c - the methods' interface: bad input gets a sentence, odd input the right answer,
+ * and a workspace once grown allocates no more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "episodes.h"
+#include "failing_allocator.h"
+
+static imp_method *create(const char *name, const imp_method_options *options)
+{
+    imp_method *method;
+    imp_error error;
+    if (imp_method_create(name, options, &method, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return method;
+}
+
+static imp_method_result run(imp_method *method, const imp_episode_view *view, bool gradients)
+{
+    imp_method_result result;
+    imp_error error;
+    if (imp_method_run(method, view, gradients, &result, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return result;
+}
+
+static const test_shape semi = {.dimensions = 6,
+                                .way = 3,
+                                .modes = 2,
+                                .shot = 2,
+                                .unlabeled = 3,
+                                .distractors = 5,
+                                .queries = 2,
+                                .spread = 9,
+                                .seed = 3};
+
+/* ---- options ---- */
+
+static void refuse_options(const char *name, const imp_method_options *options,
+                           const char *sentence)
+{
+    imp_method *method;
+    imp_error error;
+    assert_int_equal(imp_method_create(name, options, &method, &error), IMP_EINVAL);
+    assert_null(method);
+    assert_string_equal(error.message, sentence);
+    assert_int_equal(imp_method_create(name, options, &method, NULL), IMP_EINVAL);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    imp_method_options options, good;
+    imp_method_options_init(&good, "imp");
+
+    refuse_options("impp", &good,
+                   "'impp' is not a method; there are imp, imp-tied, prototypes, neighbors, "
+                   "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em");
+    options = good, options.sigma_l = 0;
+    refuse_options("imp", &options, "sigma_l is 0; a variance is a finite number above 0");
+    options = good, options.sigma_u = -1;
+    refuse_options("imp", &options, "sigma_u is -1; a variance is a finite number above 0");
+    options = good, options.sigma_l = INFINITY;
+    refuse_options("imp", &options, "sigma_l is inf; a variance is a finite number above 0");
+    options = good, options.alpha = 0;
+    refuse_options("imp", &options, "alpha is 0; a concentration is a finite number above 0");
+    options = good, options.lambda = -2;
+    refuse_options("imp", &options,
+                   "lambda is -2; a threshold for squared distances is a finite number of at least "
+                   "0");
+    options = good, options.lambda = 3;
+    refuse_options("em", &options, "'em' has no threshold lambda; imp, imp-tied and dp-means do");
+    options = good, options.cluster_steps = 0;
+    refuse_options("imp", &options, "the number of cluster steps is 0; it is at least 1");
+    options = good, options.cluster_steps = 2;
+    refuse_options("map-dp", &options,
+                   "'map-dp' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
+                   "soft-kmeans-cluster take more than one cluster step");
+    options = good, options.learn_sigma = true;
+    refuse_options("imp", &options,
+                   "learn_sigma is an option of prototypes; 'imp' learns what it has");
+    options = good, options.no_prior = true;
+    refuse_options("imp", &options, "no_prior is an option of em, not of 'imp'");
+}
+
+static void options_of_an_older_caller_are_taken(void **state)
+{
+    (void)state;
+    imp_method_options options;
+    imp_method_options_init(&options, "imp");
+    options.size = offsetof(imp_method_options, alpha); /* knew only the variances */
+    options.sigma_l = 2;
+    options.alpha = -1; /* beyond its end */
+    imp_method *method = create("imp", &options);
+    assert_true(imp_method_values(method, NULL)[0] == log(2));
+    imp_method_free(method);
+    options.size = sizeof options + 1;
+    assert_int_equal(imp_method_create("imp", &options, &method, NULL), IMP_EINVAL);
+}
+
+static void parameters_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *first;
+        size_t parameters, values;
+    } rows[] = {{"imp", "log_sigma_l", 2, 2},
+                {"imp-tied", "log_sigma", 1, 1},
+                {"prototypes", NULL, 0, 0},
+                {"neighbors", "log_sigma_l", 1, 1},
+                {"soft-kmeans", NULL, 0, 0},
+                {"soft-kmeans-cluster", "log_sigma_u", 1, 1},
+                {"soft-kmeans-masked", "mask.0.weight", 4, 162},
+                {"dp-means", NULL, 0, 0},
+                {"map-dp", "log_sigma_l", 2, 2},
+                {"em", "log_sigma_l", 2, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(imp_method_name_at(i), rows[i].method);
+        imp_method *method = create(rows[i].method, NULL);
+        size_t parameters, values, sum = 0;
+        const imp_method_parameter *parameter = imp_method_parameters(method, &parameters);
+        imp_method_values(method, &values);
+        assert_int_equal(parameters, rows[i].parameters);
+        assert_int_equal(values, rows[i].values);
+        for (size_t p = 0; p < parameters; p++) {
+            assert_int_equal(parameter[p].offset, sum);
+            sum += parameter[p].count;
+        }
+        assert_int_equal(sum, values);
+        if (rows[i].first)
+            assert_string_equal(parameter[0].name, rows[i].first);
+        imp_method_free(method);
+    }
+    assert_null(imp_method_name_at(sizeof rows / sizeof *rows));
+    imp_method_free(NULL);
+}
+
+/* ---- episodes ---- */
+
+static void refuse_episode(imp_method *method, const imp_episode_view *view, const char *sentence)
+{
+    imp_method_result result;
+    imp_error error;
+    assert_int_equal(imp_method_run(method, view, true, &result, &error), IMP_EINVAL);
+    assert_string_equal(error.message, sentence);
+    assert_null(result.predictions);
+}
+
+static void bad_episodes_are_refused(void **state)
+{
+    (void)state;
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        test_episode episode = episode_generate(&semi);
+        imp_episode_view view = episode.view;
+
+        episode.support[2 * 6 + 4] = NAN;
+        refuse_episode(method, &view,
+                       "support row 2, column 4 is not a number (NaN); every value must be a "
+                       "finite number");
+        episode.support[2 * 6 + 4] = 0;
+        episode.unlabeled[3 * 6] = -INFINITY;
+        refuse_episode(method, &view,
+                       "unlabelled row 3, column 0 is infinite; every value must be a finite "
+                       "number");
+        episode.unlabeled[3 * 6] = 0;
+        episode.query[5] = INFINITY;
+        refuse_episode(method, &view,
+                       "query row 0, column 5 is infinite; every value must be a finite number");
+        episode.query[5] = 0;
+
+        episode.support_label[1] = 3;
+        refuse_episode(
+            method, &view,
+            "support row 1 has the label 3; labels here are classes from 0 to 2, or -1 for "
+            "an unlabelled point");
+        episode.support_label[1] = -2;
+        refuse_episode(method, &view,
+                       "support row 1 has the label -2; labels here are classes from 0 to 2, or -1 "
+                       "for an unlabelled point");
+        episode.support_label[1] = 0;
+        episode.query_label[1] = -1;
+        refuse_episode(method, &view,
+                       "query row 1 has the label -1; labels here are classes from 0 to 2");
+        episode.query_label[1] = 0;
+
+        view.way = 4;
+        refuse_episode(method, &view,
+                       "class 3 has no labelled point; every class from 0 to 3 needs at least one");
+        view.way = 0;
+        refuse_episode(method, &view,
+                       "the episode has 0 classes; it needs at least 1 and at most 2147483647");
+        view = episode.view;
+        view.dimensions = 0;
+        refuse_episode(method, &view, "the points have no dimensions; they need at least 1");
+
+        run(method, &episode.view, true); /* and can still be used */
+        episode_free(&episode);
+        imp_method_free(method);
+    }
+}
+
+static void a_lost_variance_is_refused(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    imp_method *method = create("imp", NULL);
+    imp_method_values(method, NULL)[1] = -1e4;
+    refuse_episode(method, &episode.view,
+                   "the parameter log_sigma_u is -10000; its exponential must be a finite number "
+                   "above 0");
+    imp_method_free(method);
+    method = create("soft-kmeans-masked", NULL);
+    imp_method_values(method, NULL)[3] = NAN;
+    refuse_episode(method, &episode.view,
+                   "the parameter mask.0.weight is nan; it must be a finite number");
+    imp_method_free(method);
+    episode_free(&episode);
+}
+
+/* ---- odd but sound ---- */
+
+static void one_point_of_one_class(void **state)
+{
+    (void)state;
+    const float point[] = {1, 2}, query[] = {-3, 5};
+    const int32_t label = 0;
+    imp_episode_view view = {.dimensions = 2,
+                             .way = 1,
+                             .support = point,
+                             .support_label = &label,
+                             .support_count = 1,
+                             .query = query,
+                             .query_label = &label,
+                             .query_count = 1};
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        imp_method_result result = run(method, &view, true);
+        assert_int_equal(result.cluster_count, 1);
+        assert_int_equal(result.predictions[0], 0);
+        assert_true(result.probabilities[0] == 1);
+        assert_true(result.loss == 0);
+        assert_true(result.support_gradient[0] == 0 && result.query_gradient[1] == 0);
+        imp_method_free(method);
+    }
+}
+
+static void all_points_equal(void **state)
+{
+    (void)state;
+    float points[12 * 3];
+    int32_t labels[12];
+    for (size_t i = 0; i < 36; i++)
+        points[i] = 0.3F;
+    for (int i = 0; i < 12; i++)
+        labels[i] = i % 4;
+    imp_episode_view view = {.dimensions = 3,
+                             .way = 4,
+                             .support = points,
+                             .support_label = labels,
+                             .support_count = 12,
+                             .unlabeled = points,
+                             .unlabeled_count = 12,
+                             .query = points,
+                             .query_label = labels,
+                             .query_count = 12};
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        imp_method_result result = run(method, &view, true);
+        assert_true(isfinite(result.loss));
+        for (size_t c = 0; c < result.cluster_count; c++)
+            if (result.cluster_label[c] >= 0)
+                assert_true(fabsf(result.cluster_mean[c * 3] - 0.3F) < 1e-6F);
+        for (size_t i = 0; i < 12; i++) {
+            assert_int_equal(result.predictions[i], 0); /* of equals the first */
+            /* map-dp's prior prefers the class that all unlabelled points went to */
+            assert_true(strcmp(imp_method_name_at(m), "map-dp") == 0 ||
+                        fabsf(result.probabilities[i * 4] - 0.25F) < 1e-6F);
+        }
+        for (size_t i = 0; i < 36; i++)
+            assert_true(isfinite(result.support_gradient[i]) &&
+                        isfinite(result.unlabeled_gradient[i]) &&
+                        isfinite(result.query_gradient[i]));
+        imp_method_free(method);
+    }
+}
+
+static void no_queries_and_no_labels_of_queries(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        imp_episode_view view = episode.view;
+        view.query_label = NULL;
+        imp_method_result result = run(method, &view, true);
+        assert_true(isnan(result.loss));
+        assert_null(result.support_gradient);
+        view.query = NULL;
+        view.query_count = 0;
+        result = run(method, &view, true);
+        assert_true(isnan(result.loss));
+        assert_true(result.cluster_count >= 3);
+        imp_method_free(method);
+    }
+    episode_free(&episode);
+}
+
+/* Unlabelled supports are unlabelled points like others, wherever they stand. */
+static void unlabeled_supports_are_unlabeled_points(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    imp_episode_view *apart = &episode.view;
+    size_t d = apart->dimensions, total = apart->support_count + apart->unlabeled_count;
+    float *points = malloc(total * d * sizeof *points);
+    int32_t *labels = malloc(total * sizeof *labels);
+    assert_true(points && labels);
+    memcpy(points, apart->unlabeled, apart->unlabeled_count * d * sizeof *points);
+    memcpy(points + apart->unlabeled_count * d, apart->support,
+           apart->support_count * d * sizeof *points);
+    for (size_t i = 0; i < apart->unlabeled_count; i++)
+        labels[i] = IMP_UNLABELED;
+    memcpy(labels + apart->unlabeled_count, apart->support_label,
+           apart->support_count * sizeof *labels);
+    imp_episode_view mixed = *apart;
+    mixed.support = points;
+    mixed.support_label = labels;
+    mixed.support_count = total;
+    mixed.unlabeled = NULL;
+    mixed.unlabeled_count = 0;
+
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        imp_method *one = create(imp_method_name_at(m), NULL);
+        imp_method *other = create(imp_method_name_at(m), NULL);
+        imp_method_result a = run(one, apart, true), b = run(other, &mixed, true);
+        assert_true(a.loss == b.loss);
+        assert_int_equal(a.cluster_count, b.cluster_count);
+        assert_memory_equal(a.cluster_mean, b.cluster_mean,
+                            a.cluster_count * d * sizeof *a.cluster_mean);
+        assert_memory_equal(a.support_gradient, b.support_gradient + apart->unlabeled_count * d,
+                            apart->support_count * d * sizeof *a.support_gradient);
+        assert_memory_equal(a.unlabeled_gradient, b.support_gradient,
+                            apart->unlabeled_count * d * sizeof *a.support_gradient);
+        imp_method_free(one);
+        imp_method_free(other);
+    }
+    free(points);
+    free(labels);
+    episode_free(&episode);
+}
+
+/* Two classes far apart, a heap of unlabelled points elsewhere: a query there is none of these. */
+static void open_set(void **state)
+{
+    (void)state;
+    const float support[] = {0, 0, 10, 0}, unlabeled[] = {100, 100, 101, 100};
+    const float query[] = {1, 0, 9, 1, 99, 101};
+    const int32_t labels[] = {0, 1};
+    imp_episode_view view = {.dimensions = 2,
+                             .way = 2,
+                             .support = support,
+                             .support_label = labels,
+                             .support_count = 2,
+                             .unlabeled = unlabeled,
+                             .unlabeled_count = 2,
+                             .query = query,
+                             .query_count = 3};
+    imp_method_options options;
+    imp_method_options_init(&options, "imp");
+    imp_method *closed = create("imp", &options);
+    options.open_set = true;
+    imp_method *open = create("imp", &options);
+
+    imp_method_result result = run(closed, &view, false);
+    assert_int_equal(result.cluster_count, 3);
+    assert_int_equal(result.outcomes, 2);
+    assert_int_equal(result.predictions[2], 1);
+    result = run(open, &view, false);
+    assert_int_equal(result.outcomes, 3);
+    assert_int_equal(result.predictions[0], 0);
+    assert_int_equal(result.predictions[1], 1);
+    assert_int_equal(result.predictions[2], IMP_UNLABELED);
+    assert_true(result.probabilities[2 * 3 + 2] > 0.999F);
+
+    view.unlabeled_count = 0; /* nothing to be instead */
+    result = run(open, &view, false);
+    assert_int_equal(result.predictions[2], 1);
+    assert_true(result.probabilities[2 * 3 + 2] == 0);
+    imp_method_free(closed);
+    imp_method_free(open);
+}
+
+static void a_million_points(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000000 };
+    float *points = malloc(2 * COUNT * sizeof *points);
+    int32_t *labels = malloc(COUNT * sizeof *labels);
+    assert_true(points && labels);
+    /* Class i % 4 at (20 i, +-1): mean (20 i, 0), weight 250000. */
+    for (size_t i = 0; i < COUNT; i++) {
+        labels[i] = (int32_t)(i % 4);
+        points[2 * i] = 20 * (float)(i % 4);
+        points[2 * i + 1] = i / 4 % 2 ? 1 : -1;
+    }
+    const float query[] = {61, 3};
+    imp_episode_view view = {.dimensions = 2,
+                             .way = 4,
+                             .support = points,
+                             .support_label = labels,
+                             .support_count = COUNT,
+                             .query = query,
+                             .query_count = 1};
+    static const char *const names[] = {"imp", "prototypes", "dp-means", "neighbors"};
+    for (size_t m = 0; m < 4; m++) {
+        imp_method *method = create(names[m], NULL);
+        imp_method_result result = run(method, &view, false);
+        assert_int_equal(result.cluster_count, m == 3 ? COUNT : 4);
+        assert_int_equal(result.predictions[0], 3);
+        assert_true(result.cluster_mean[6] == 60 && (m == 3 || result.cluster_mean[7] == 0));
+        assert_true(m == 3 || result.cluster_weight[3] == COUNT / 4);
+        imp_method_free(method);
+    }
+    free(points);
+    free(labels);
+}
+
+/* ---- memory ---- */
+
+static void a_grown_workspace_allocates_no_more(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        failing_allocator allocator;
+        failing_allocator_install(&allocator, 0);
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        run(method, &episode.view, true);
+        size_t before = atomic_load(&allocator.calls);
+        run(method, &episode.view, true);
+        assert_int_equal(atomic_load(&allocator.calls), before);
+        imp_method_free(method);
+        assert_int_equal(atomic_load(&allocator.live), 0);
+        failing_allocator_remove(&allocator);
+    }
+    episode_free(&episode);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        bool failed = true;
+        for (size_t n = 1; failed; n++) {
+            failing_allocator allocator;
+            failing_allocator_install(&allocator, n);
+            imp_method *method;
+            imp_method_result result;
+            imp_error error;
+            imp_status status = imp_method_create(imp_method_name_at(m), NULL, &method, &error);
+            if (status == IMP_OK)
+                status = imp_method_run(method, &episode.view, true, &result, &error);
+            if (status != IMP_OK) {
+                assert_int_equal(status, IMP_ENOMEM);
+                assert_int_equal(strncmp(error.message, "out of memory for ", 18), 0);
+                if (method) /* nothing is lost: the second time there is enough */
+                    run(method, &episode.view, true);
+            }
+            imp_method_free(method);
+            assert_int_equal(atomic_load(&allocator.live), 0);
+            failed = failing_allocator_remove(&allocator);
+            assert_int_equal(failed, status != IMP_OK);
+        }
+    }
+    episode_free(&episode);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(options_of_an_older_caller_are_taken),
+        cmocka_unit_test(parameters_are_named),
+        cmocka_unit_test(bad_episodes_are_refused),
+        cmocka_unit_test(a_lost_variance_is_refused),
+        cmocka_unit_test(one_point_of_one_class),
+        cmocka_unit_test(all_points_equal),
+        cmocka_unit_test(no_queries_and_no_labels_of_queries),
+        cmocka_unit_test(unlabeled_supports_are_unlabeled_points),
+        cmocka_unit_test(open_set),
+        cmocka_unit_test(a_million_points),
+        cmocka_unit_test(a_grown_workspace_allocates_no_more),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+/*
+ * test_mixture.c - fitted mixtures: the same clusters as the method imp, adding to the same bits
+ * before and after a file, and every refusal.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/mixture.h>
+
+#include "base/safetensors.h"
+#include "episodes.h"
+#include "failing_allocator.h"
+#include "scratch.h"
+
+static const test_shape shape = {.dimensions = 5,
+                                 .way = 3,
+                                 .modes = 2,
+                                 .shot = 4,
+                                 .unlabeled = 3,
+                                 .distractors = 6,
+                                 .queries = 3,
+                                 .spread = 25,
+                                 .seed = 11};
+
+static imp_mixture *fit(const float *x, const int32_t *y, size_t n, size_t d,
+                        const imp_mixture_options *options)
+{
+    imp_mixture *mixture;
+    imp_error error;
+    if (imp_mixture_fit(x, y, n, d, options, &mixture, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return mixture;
+}
+
+static imp_mixture *add(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
+                        size_t d)
+{
+    imp_mixture *grown;
+    imp_error error;
+    if (imp_mixture_add(mixture, x, y, n, d, &grown, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return grown;
+}
+
+static void assert_same(const imp_mixture *a, const imp_mixture *b)
+{
+    imp_mixture_summary left = imp_mixture_summarize(a), right = imp_mixture_summarize(b);
+    assert_int_equal(left.clusters, right.clusters);
+    assert_int_equal(left.classes, right.classes);
+    assert_true(left.lambda == right.lambda && left.sigma_l == right.sigma_l &&
+                left.sigma_u == right.sigma_u);
+    for (size_t c = 0; c < left.clusters; c++) {
+        imp_mixture_cluster one = imp_mixture_cluster_at(a, c), two = imp_mixture_cluster_at(b, c);
+        assert_int_equal(one.label, two.label);
+        assert_true(one.weight == two.weight && one.sigma == two.sigma);
+        assert_memory_equal(one.mean, two.mean, left.dimensions * sizeof *one.mean);
+    }
+}
+
+/* Supports and unlabelled points of the episode in one array, unlabelled ones in between. */
+typedef struct joined {
+    test_episode episode;
+    size_t n, d;
+    float *x;
+    int32_t *y;
+} joined;
+
+static joined join(void)
+{
+    joined all = {.episode = episode_generate(&shape)};
+    const imp_episode_view *view = &all.episode.view;
+    all.d = view->dimensions;
+    all.n = view->support_count + view->unlabeled_count;
+    all.x = malloc(all.n * all.d * sizeof *all.x);
+    all.y = malloc(all.n * sizeof *all.y);
+    assert_true(all.x && all.y);
+    size_t supports = 0, unlabeled = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        bool labeled =
+            unlabeled == view->unlabeled_count || (supports < view->support_count && i % 2 == 0);
+        const float *from =
+            labeled ? view->support + supports * all.d : view->unlabeled + unlabeled * all.d;
+        memcpy(all.x + i * all.d, from, all.d * sizeof *from);
+        all.y[i] = labeled ? view->support_label[supports] : IMP_UNLABELED;
+        supports += labeled;
+        unlabeled += !labeled;
+    }
+    return all;
+}
+
+static void part(joined *all)
+{
+    episode_free(&all->episode);
+    free(all->x);
+    free(all->y);
+}
+
+/* ---- fitting and predicting ---- */
+
+static void fits_and_predicts_as_the_method_does(void **state)
+{
+    (void)state;
+    joined all = join();
+    for (size_t steps = 1; steps <= 3; steps++)
+        for (int open_set = 0; open_set < 2; open_set++) {
+            imp_mixture_options options;
+            imp_mixture_options_init(&options);
+            options.sigma_l = 1.5;
+            options.sigma_u = 2.5;
+            options.cluster_steps = steps;
+            imp_mixture *mixture = fit(all.x, all.y, all.n, all.d, &options);
+
+            imp_method_options method_options;
+            imp_method_options_init(&method_options, "imp");
+            method_options.sigma_l = 1.5;
+            method_options.sigma_u = 2.5;
+            method_options.cluster_steps = steps;
+            method_options.open_set = open_set;
+            imp_method *method;
+            imp_method_result result;
+            assert_int_equal(imp_method_create("imp", &method_options, &method, NULL), IMP_OK);
+            assert_int_equal(imp_method_run(method, &all.episode.view, false, &result, NULL),
+                             IMP_OK);
+
+            imp_mixture_summary summary = imp_mixture_summarize(mixture);
+            assert_int_equal(summary.clusters, result.cluster_count);
+            assert_true(summary.clusters > 4);
+            assert_true(fabs(summary.lambda - result.lambda) < 1e-9 * result.lambda);
+            for (size_t c = 0; c < summary.clusters; c++) {
+                imp_mixture_cluster cluster = imp_mixture_cluster_at(mixture, c);
+                assert_int_equal(cluster.label, result.cluster_label[c]);
+                assert_true(fabs(cluster.weight - result.cluster_weight[c]) < 1e-9);
+                for (size_t j = 0; j < all.d; j++)
+                    assert_true(fabs(cluster.mean[j] - result.cluster_mean[c * all.d + j]) < 1e-5);
+            }
+
+            size_t queries = all.episode.view.query_count;
+            int32_t labels[64], clusters[64];
+            float probabilities[64 * 4], distances[64];
+            assert_true(queries <= 64);
+            imp_mixture_predictions out = {labels, probabilities, distances, clusters};
+            assert_int_equal(imp_mixture_predict(mixture, all.episode.query, queries, all.d,
+                                                 open_set, &out, NULL),
+                             IMP_OK);
+            assert_memory_equal(labels, result.predictions, queries * sizeof *labels);
+            for (size_t i = 0; i < queries * result.outcomes; i++)
+                assert_true(fabsf(probabilities[i] - result.probabilities[i]) < 1e-5F);
+            for (size_t q = 0; q < queries; q++) {
+                imp_mixture_cluster decided = imp_mixture_cluster_at(mixture, (size_t)clusters[q]);
+                assert_int_equal(decided.label, labels[q]);
+                double distance = 0;
+                for (size_t j = 0; j < all.d; j++)
+                    distance += pow(all.episode.query[q * all.d + j] - decided.mean[j], 2);
+                assert_true(fabs(distance - distances[q]) < 1e-5 * distance);
+            }
+            imp_method_free(method);
+            imp_mixture_free(mixture);
+        }
+    part(&all);
+}
+
+static void without_labels(void **state)
+{
+    (void)state;
+    const float x[] = {0, 1, 10, 11, 0.5F};
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    options.lambda = 9;
+    options.sigma_u = 0.1;
+    imp_mixture *mixture = fit(x, NULL, 5, 1, &options);
+    imp_mixture_summary summary = imp_mixture_summarize(mixture);
+    assert_int_equal(summary.clusters, 2);
+    assert_int_equal(summary.classes, 0);
+    int32_t label, cluster;
+    const float query = 9;
+    imp_mixture_predictions out = {.label = &label, .cluster = &cluster};
+    assert_int_equal(imp_mixture_predict(mixture, &query, 1, 1, false, &out, NULL), IMP_OK);
+    assert_int_equal(label, IMP_UNLABELED);
+    assert_int_equal(cluster, 1);
+    imp_mixture_free(mixture);
+}
+
+static void many_threads_predict_at_once(void **state)
+{
+    (void)state;
+    joined all = join();
+    imp_mixture *mixture = fit(all.x, all.y, all.n, all.d, NULL);
+    size_t queries = all.episode.view.query_count, wrong = 0;
+    int32_t expected[64];
+    imp_mixture_predictions first = {.label = expected};
+    assert_int_equal(
+        imp_mixture_predict(mixture, all.episode.query, queries, all.d, true, &first, NULL),
+        IMP_OK);
+#pragma omp parallel for num_threads(4) reduction(+ : wrong)
+    for (int t = 0; t < 64; t++) {
+        int32_t labels[64];
+        imp_mixture_predictions out = {.label = labels};
+        wrong += imp_mixture_predict(mixture, all.episode.query, queries, all.d, true, &out,
+                                     NULL) != IMP_OK ||
+                 memcmp(labels, expected, queries * sizeof *labels) != 0;
+    }
+    assert_int_equal(wrong, 0);
+    imp_mixture_free(mixture);
+    part(&all);
+}
+
+/* ---- adding ---- */
+
+static void adding_follows_the_rule(void **state)
+{
+    (void)state;
+    const float x[] = {0, 10};
+    const int32_t y[] = {0, 1};
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    options.lambda = 4;
+    options.sigma_l = options.sigma_u = 0.01;
+    imp_mixture *mixture = fit(x, y, 2, 1, &options);
+
+    /* joins 0; a new mode of 0; a new class; joins the new mode; starts one; joins that */
+    const float more[] = {1, 5, 20, 5.5F, 30, 31};
+    const int32_t more_y[] = {0, 0, 2, -1, -1, -1};
+    imp_mixture *grown = add(mixture, more, more_y, 6, 1);
+    imp_mixture_summary before = imp_mixture_summarize(mixture);
+    imp_mixture_summary after = imp_mixture_summarize(grown);
+    assert_int_equal(before.clusters, 2);
+    assert_int_equal(after.clusters, 5);
+    assert_int_equal(after.classes, 3);
+    assert_true(after.lambda == 4 && fabs(after.weight - 8) < 1e-9);
+    static const int32_t labels[] = {0, 1, 0, 2, -1};
+    static const double means[] = {0.5, 10, 5.25, 20, 30.5}, weights[] = {2, 1, 2, 1, 2};
+    for (size_t c = 0; c < 5; c++) {
+        imp_mixture_cluster cluster = imp_mixture_cluster_at(grown, c);
+        assert_int_equal(cluster.label, labels[c]);
+        assert_true(fabs(cluster.mean[0] - means[c]) < 1e-9);
+        assert_true(fabs(cluster.weight - weights[c]) < 1e-9);
+    }
+    imp_mixture_free(mixture);
+    imp_mixture_free(grown);
+}
+
+static void adding_by_parts_and_through_a_file_gives_the_same_bits(void **state)
+{
+    joined all = join();
+    size_t half = all.n / 2;
+    imp_mixture *mixture = fit(all.x, all.y, all.n, all.d, NULL);
+    size_t queries = all.episode.view.query_count;
+    const float *more = all.episode.query;
+    int32_t labels[64];
+    for (size_t i = 0; i < queries; i++)
+        labels[i] = i % 3 ? all.episode.query_label[i] : IMP_UNLABELED;
+    imp_mixture *at_once = add(mixture, more, labels, queries, all.d);
+
+    half = queries / 2;
+    imp_mixture *first = add(mixture, more, labels, half, all.d), *loaded;
+    scratch_path path = scratch_file(state, "mixture.safetensors");
+    assert_int_equal(imp_mixture_save(first, path.text, NULL), IMP_OK);
+    imp_error error;
+    if (imp_mixture_load(path.text, &loaded, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    assert_same(first, loaded);
+    imp_mixture *by_parts = add(loaded, more + half * all.d, labels + half, queries - half, all.d);
+    assert_same(at_once, by_parts);
+
+    imp_mixture_free(mixture);
+    imp_mixture_free(at_once);
+    imp_mixture_free(first);
+    imp_mixture_free(loaded);
+    imp_mixture_free(by_parts);
+    part(&all);
+}
+
+static void merging(void **state)
+{
+    (void)state;
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    options.lambda = 4;
+    const float left[] = {0, 10}, right[] = {1, 20, 10.5F};
+    const int32_t left_y[] = {0, 1}, right_y[] = {0, 0, 1};
+    options.sigma_l = 0.01;
+    imp_mixture *a = fit(left, left_y, 2, 1, &options), *b = fit(right, right_y, 3, 1, &options);
+    imp_mixture *merged;
+    assert_int_equal(imp_mixture_merge(a, b, &merged, NULL), IMP_OK);
+    imp_mixture_summary summary = imp_mixture_summarize(merged);
+    /* b has its class mean's heirs at 1 and 20, and one at 10.5 */
+    assert_int_equal(summary.clusters, 3);
+    assert_true(fabs(summary.weight - 5) < 1e-9);
+    assert_true(fabs(imp_mixture_cluster_at(merged, 0).mean[0] - 0.5) < 1e-9);
+    assert_true(fabs(imp_mixture_cluster_at(merged, 1).mean[0] - 10.25) < 1e-9);
+    assert_true(fabs(imp_mixture_cluster_at(merged, 2).mean[0] - 20) < 1e-9);
+    imp_mixture_free(merged);
+    imp_mixture_free(b);
+
+    const float wide[] = {1, 2};
+    const int32_t zero = 0;
+    imp_error error;
+    b = fit(wide, &zero, 1, 2, &options);
+    assert_int_equal(imp_mixture_merge(a, b, &merged, &error), IMP_EINVAL);
+    assert_string_equal(error.message, "the points have 2 dimensions, the mixture has 1");
+    assert_null(merged);
+    imp_mixture_free(a);
+    imp_mixture_free(b);
+    imp_mixture_free(NULL);
+}
+
+static void describing(void **state)
+{
+    (void)state;
+    const float x[] = {0, 10, 50};
+    const int32_t y[] = {0, 1, -1};
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    options.lambda = 4;
+    imp_mixture *mixture = fit(x, y, 3, 1, &options);
+    static const char expected[] = "3 clusters of 2 classes in 1 dimension\n"
+                                   "lambda 4, sigma_l 5, sigma_u 5\n"
+                                   "class 0: 1 cluster, weight 1\n"
+                                   "class 1: 1 cluster, weight 1\n"
+                                   "unlabelled: 1 cluster, weight 1\n";
+    char text[400];
+    assert_int_equal(imp_mixture_describe(mixture, text, sizeof text), sizeof expected - 1);
+    assert_string_equal(text, expected);
+    assert_int_equal(imp_mixture_describe(mixture, NULL, 0), sizeof expected - 1);
+    assert_int_equal(imp_mixture_describe(mixture, text, 11), sizeof expected - 1);
+    assert_string_equal(text, "3 clusters");
+    imp_mixture_free(mixture);
+}
+
+/* ---- refusals ---- */
+
+static void refuse_fit(const float *x, const int32_t *y, size_t n, size_t d,
+                       const imp_mixture_options *options, const char *sentence)
+{
+    imp_mixture *mixture;
+    imp_error error;
+    assert_int_equal(imp_mixture_fit(x, y, n, d, options, &mixture, &error), IMP_EINVAL);
+    assert_null(mixture);
+    assert_string_equal(error.message, sentence);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    float x[] = {0, 1, 2, 3};
+    int32_t y[] = {0, 1, 0, 1};
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    refuse_fit(x, y, 0, 1, NULL, "there are no points to fit; at least 1 is needed");
+    refuse_fit(x, y, 4, 0, NULL, "the points have no dimensions; they need at least 1");
+    refuse_fit(x, NULL, 4, 1, NULL,
+               "no point has a label, so lambda cannot be estimated; give lambda");
+    y[3] = 3;
+    refuse_fit(x, y, 4, 1, NULL,
+               "class 2 has no labelled point; every class from 0 to 3 needs at least one");
+    y[3] = INT32_MAX;
+    refuse_fit(x, y, 4, 1, NULL,
+               "class 2 has no labelled point; every class from 0 to 2147483647 needs at least "
+               "one");
+    y[3] = -7;
+    refuse_fit(x, y, 4, 1, NULL,
+               "point 3 has the label -7; labels are classes from 0 on, or -1 for an unlabelled "
+               "point");
+    y[3] = 1;
+    x[1] = NAN;
+    refuse_fit(x, y, 4, 1, NULL,
+               "point row 1, column 0 is not a number (NaN); every value must be a finite number");
+    x[1] = 1;
+    options.alpha = -1;
+    refuse_fit(x, y, 4, 1, &options, "alpha is -1; a concentration is a finite number above 0");
+    options.alpha = 1, options.sigma_u = 0;
+    refuse_fit(x, y, 4, 1, &options, "sigma_u is 0; a variance is a finite number above 0");
+
+    imp_mixture *mixture = fit(x, y, 4, 1, NULL), *grown;
+    imp_error error;
+    y[0] = 5;
+    assert_int_equal(imp_mixture_add(mixture, x, y, 4, 1, &grown, &error), IMP_EINVAL);
+    assert_string_equal(error.message, "class 2 has no point, but class 5 does; new classes "
+                                       "continue the numbering from 2 on without a gap");
+    assert_null(grown);
+    assert_int_equal(imp_mixture_add(mixture, x, NULL, 2, 2, &grown, &error), IMP_EINVAL);
+    assert_string_equal(error.message, "the points have 2 dimensions, the mixture has 1");
+    x[2] = INFINITY;
+    imp_mixture_predictions none = {0};
+    assert_int_equal(imp_mixture_predict(mixture, x, 4, 1, false, &none, &error), IMP_EINVAL);
+    assert_string_equal(error.message,
+                        "query row 2, column 0 is infinite; every value must be a finite number");
+    imp_mixture_free(mixture);
+}
+
+/* Writes a file that is a mixture but for one tensor and expects to have it refused. */
+static void bad_files_are_refused(void **state)
+{
+    int32_t labels[] = {0, -1};
+    double weights[] = {1, 2}, sums[] = {1, 2}, lambda = 1, sigma_l = 1, sigma_u = 1;
+    int64_t classes = 1;
+    imp_tensor tensors[] = {
+        {"cluster.label", IMP_INT32, 1, {2}, 2, labels},
+        {"cluster.weight", IMP_FLOAT64, 1, {2}, 2, weights},
+        {"cluster.sum", IMP_FLOAT64, 2, {2, 1}, 2, sums},
+        {"classes", IMP_INT64, 0, {0}, 1, &classes},
+        {"lambda", IMP_FLOAT64, 0, {0}, 1, &lambda},
+        {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &sigma_l},
+        {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &sigma_u},
+    };
+    imp_metadata format = {"format", "imp mixture 1"};
+    scratch_path path = scratch_file(state, "m.safetensors");
+    imp_mixture *mixture;
+    imp_error error;
+    for (int fault = 0; fault <= 13; fault++) {
+        size_t count = 7;
+        labels[0] = fault == 1 ? 1 : fault == 2 ? -2 : 0;
+        weights[1] = fault == 3 ? 0 : fault == 4 ? NAN : 2;
+        sums[0] = fault == 5 ? INFINITY : 1;
+        classes = fault == 6 ? -1 : fault == 7 ? 2 : 1;
+        lambda = fault == 8 ? NAN : 1;
+        sigma_l = fault == 9 ? 0 : 1;
+        count = fault == 10 ? 6 : 7;
+        tensors[1].count = tensors[1].shape[0] = fault == 11 ? 1 : 2;
+        tensors[6].name = fault == 12 ? "sigma" : "sigma_u";
+        format.value = fault == 13 ? "imp mixture 2" : "imp mixture 1";
+        assert_int_equal(imp_safetensors_save(path.text, tensors, count, &format, 1, &error),
+                         IMP_OK);
+        imp_status status = imp_mixture_load(path.text, &mixture, &error);
+        assert_int_equal(status, fault == 0 ? IMP_OK : IMP_EFORMAT);
+        if (fault > 0) {
+            assert_null(mixture);
+            assert_int_equal(error.status, IMP_EFORMAT);
+            assert_int_equal(strncmp(error.message, path.text, strlen(path.text)), 0);
+        }
+        imp_mixture_free(mixture);
+    }
+    assert_int_equal(imp_mixture_load("/nowhere/at/all", &mixture, &error), IMP_EIO);
+    assert_null(mixture);
+}
+
+/* ---- memory ---- */
+
+static void every_allocation_may_fail(void **state)
+{
+    joined all = join();
+    scratch_path path = scratch_file(state, "m.safetensors");
+    bool failed = true;
+    for (size_t n = 1; failed; n++) {
+        failing_allocator allocator;
+        failing_allocator_install(&allocator, n);
+        imp_mixture *mixture = NULL, *grown = NULL, *merged = NULL, *loaded = NULL;
+        int32_t labels[64];
+        imp_mixture_predictions out = {.label = labels};
+        imp_status status = imp_mixture_fit(all.x, all.y, all.n, all.d, NULL, &mixture, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_add(mixture, all.x, NULL, all.n, all.d, &grown, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_merge(mixture, grown, &merged, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_predict(merged, all.x, 30, all.d, true, &out, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_save(merged, path.text, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_load(path.text, &loaded, NULL);
+        imp_mixture_free(mixture);
+        imp_mixture_free(grown);
+        imp_mixture_free(merged);
+        imp_mixture_free(loaded);
+        assert_int_equal(atomic_load(&allocator.live), 0);
+        failed = failing_allocator_remove(&allocator);
+        /* a reader of JSON that runs out of memory may take it for a fault of the text */
+        assert_int_equal(failed, status != IMP_OK);
+    }
+    part(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fits_and_predicts_as_the_method_does),
+        cmocka_unit_test(without_labels),
+        cmocka_unit_test(many_threads_predict_at_once),
+        cmocka_unit_test(adding_follows_the_rule),
+        cmocka_unit_test_setup_teardown(adding_by_parts_and_through_a_file_gives_the_same_bits,
+                                        scratch_setup, scratch_teardown),
+        cmocka_unit_test(merging),
+        cmocka_unit_test(describing),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test_setup_teardown(bad_files_are_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(every_allocation_may_fail, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
