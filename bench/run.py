@@ -239,6 +239,7 @@ def main():
         "absent": unavailable, "held_to_isa": options.isa, "rounds": options.rounds,
         "seconds": options.seconds, "configurations": configs,
     }
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     temporary = path + ".part"
     with open(temporary, "w") as f:
         json.dump(result, f, indent=1)
@@ -249,8 +250,9 @@ def main():
 
 if __name__ == "__main__":
     # Leave through the peers' exits, so that none of them stays behind, stopped.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         main()
     except KeyboardInterrupt:
+        print("\nbench/run.py: interrupted, nothing written", file=sys.stderr)
         sys.exit(130)

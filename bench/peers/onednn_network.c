@@ -28,6 +28,7 @@ void check_at(dnnl_status_t status, const char *file, int line)
     if (status != dnnl_success)
         die("%s:%d: oneDNN returned status %d", file, line, (int)status);
 }
+
 /* ---- memory: mapped once, on huge pages where the system grants them ---- */
 
 static void *allocate(network *net, size_t size)

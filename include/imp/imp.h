@@ -6,8 +6,12 @@
 #ifndef IMP_IMP_H
 #define IMP_IMP_H
 
+#include <imp/cluster.h>
 #include <imp/encoder.h>
 #include <imp/memory.h>
+#include <imp/method.h>
+#include <imp/metrics.h>
+#include <imp/mixture.h>
 #include <imp/network.h>
 #include <imp/optimizer.h>
 #include <imp/status.h>

@@ -38,4 +38,22 @@ int imp_command_episode(int argc, char **argv);
 extern const imp_usage imp_help_usage;
 int imp_command_help(int argc, char **argv);
 
+extern const imp_usage imp_add_usage;
+int imp_command_add(int argc, char **argv);
+
+extern const imp_usage imp_classify_usage;
+int imp_command_classify(int argc, char **argv);
+
+extern const imp_usage imp_cluster_usage;
+int imp_command_cluster(int argc, char **argv);
+
+extern const imp_usage imp_fit_usage;
+int imp_command_fit(int argc, char **argv);
+
+extern const imp_usage imp_metrics_usage;
+int imp_command_metrics(int argc, char **argv);
+
+extern const imp_usage imp_predict_usage;
+int imp_command_predict(int argc, char **argv);
+
 #endif

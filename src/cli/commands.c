@@ -5,10 +5,16 @@
 #include "cli/suggest.h"
 
 const imp_command imp_commands[] = {
+    {&imp_add_usage, imp_command_add},
     {&imp_bench_usage, imp_command_bench},
+    {&imp_classify_usage, imp_command_classify},
+    {&imp_cluster_usage, imp_command_cluster},
     {&imp_data_usage, imp_command_data},
     {&imp_episode_usage, imp_command_episode},
+    {&imp_fit_usage, imp_command_fit},
     {&imp_help_usage, imp_command_help},
+    {&imp_metrics_usage, imp_command_metrics},
+    {&imp_predict_usage, imp_command_predict},
     {NULL, NULL},
 };
 

@@ -68,9 +68,7 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp episode draw glyphs", "imp episode draw glyphs --kind super-classes --sheet episode.png",
-    "imp episode draw omniglot.pack --rotations 4 --for testing --way 20 --save test.jsonl "
-    "--count 600",
-    NULL};
+    "imp episode draw omniglot.pack --for testing --save test.jsonl --count 600", NULL};
 
 const imp_usage imp_episode_usage = {
     .command = "episode",

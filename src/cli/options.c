@@ -114,6 +114,17 @@ static const imp_option *find_option(const imp_usage *usage, const char *name, s
     return NULL;
 }
 
+/* The option whose short form is `word`, or NULL. */
+static const imp_option *find_letter(const imp_usage *usage, const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0' || word[2] != '\0')
+        return NULL;
+    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+        if (option->letter == word[1])
+            return option;
+    return NULL;
+}
+
 /* `word` is the option as typed, `length` says where its name ends. */
 static int complain_unknown(const imp_usage *usage, const char *word, size_t length)
 {
@@ -139,7 +150,7 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
 
-    const imp_option *option = NULL;
+    const imp_option *option = find_letter(usage, word);
     if (strncmp(word, "--", 2) == 0)
         option = find_option(usage, word + 2, length - 2);
     if (!option)

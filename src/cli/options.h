@@ -37,6 +37,7 @@ typedef struct imp_option {
     imp_option_kind kind;
     size_t offset;        /* of the member in the command's settings */
     const char *name;     /* without the dashes */
+    char letter;          /* of the short form -o of --output; 0 where there is none */
     const char *argument; /* what the usage calls the value: "N", "FILE"; NULL for a flag */
     const char *help;     /* a phrase, begun in lower case, no full stop; or the heading */
     const char *initial;  /* the default; NULL leaves the member zero */
@@ -89,8 +90,8 @@ enum {
  *
  * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
  * defaults, then as the command line says (the last word on an option counts). Options are
- * --name value or --name=value, and may stand between operands; "--" ends them. The operands are
- * moved to argv[1] .. argv[*operands].
+ * --name value or --name=value or -n value, and may stand between operands; "--" ends them. The
+ * operands are moved to argv[1] .. argv[*operands].
  *
  * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help has printed the usage,
  * IMP_EXIT_USAGE after a sentence on stderr. */

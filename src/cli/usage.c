@@ -91,7 +91,10 @@ static void print_wrapped(const char *text, size_t column, FILE *stream)
 static void print_option(const imp_option *option, FILE *stream)
 {
     char left[100] = "", right[600] = "", values[300];
-    append(left, sizeof left, "  --%s", option->name);
+    if (option->letter)
+        append(left, sizeof left, "  -%c, --%s", option->letter, option->name);
+    else
+        append(left, sizeof left, "  --%s", option->name);
     if (option->argument)
         append(left, sizeof left, " %s", option->argument);
 

@@ -118,34 +118,45 @@ static void merge_columns(const float *line, size_t channels, const weights *acr
     }
 }
 
+/* Rows first, then columns; each new row is finished before the next is begun. */
+static imp_status merge(const imp_image *image, uint32_t width, uint32_t height, imp_image *out,
+                        imp_error *error)
+{
+    weights across = {0}, down = {0};
+    float *line = imp_allocate((size_t)image->width * image->channels, sizeof *line);
+    imp_status status = line != NULL ? IMP_OK : imp_fail_memory(error, "resampling a picture");
+    if (status == IMP_OK)
+        status = weights_create(&across, image->width, width, error);
+    if (status == IMP_OK)
+        status = weights_create(&down, image->height, height, error);
+    if (status == IMP_OK)
+        status = imp_image_create(out, width, height, image->channels, error);
+    size_t stride = (size_t)width * image->channels;
+    for (size_t y = 0; y < height && status == IMP_OK; y++) {
+        merge_rows(image, &down, y, line);
+        merge_columns(line, image->channels, &across, width, out->pixels + y * stride);
+    }
+    imp_release(line);
+    weights_clear(&across);
+    weights_clear(&down);
+    return status;
+}
+
 imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t height,
                               imp_image *out, imp_error *error)
 {
     *out = (imp_image){0};
     if (width == 0 || height == 0)
         return imp_fail(error, IMP_EINVAL, "cannot resample to %u x %u pixels", width, height);
-    weights across = {0}, down = {0};
-    float *line = NULL;
+    if (width <= image->width)
+        return merge(image, width, height, out, error);
 
-    imp_status status = weights_create(&across, image->width, width, error);
+    /* The cubic overshoots at edges, and is cut to 0..255 after either axis. Cutting does not
+     * commute; widening first is Pillow's order. */
+    imp_image wide = {0};
+    imp_status status = merge(image, width, image->height, &wide, error);
     if (status == IMP_OK)
-        status = weights_create(&down, image->height, height, error);
-    if (status == IMP_OK)
-        status = imp_image_create(out, width, height, image->channels, error);
-    if (status == IMP_OK) {
-        line = imp_allocate((size_t)image->width * image->channels, sizeof *line);
-        if (line == NULL)
-            status = imp_fail_memory(error, "resampling a picture");
-    }
-    size_t stride = (size_t)width * image->channels;
-    for (size_t y = 0; y < height && status == IMP_OK; y++) {
-        merge_rows(image, &down, y, line);
-        merge_columns(line, image->channels, &across, width, out->pixels + y * stride);
-    }
-    if (status != IMP_OK)
-        imp_image_clear(out);
-    imp_release(line);
-    weights_clear(&across);
-    weights_clear(&down);
+        status = merge(&wide, width, height, out, error);
+    imp_image_clear(&wide);
     return status;
 }

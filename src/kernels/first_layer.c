@@ -38,6 +38,7 @@ INLINE void line_products(const float *line, const float *other, size_t width, d
         sum[3] += a * load_unaligned(other + x + 1);
         sum[4] += a * load_unaligned(other + x + 2);
     }
+#pragma GCC unroll 5
     for (size_t s = 0; s < 5; s++)
         dots[s] = total(sum[s]);
 }
@@ -143,7 +144,7 @@ INLINE void forward_pixel(const imp_padded *in, size_t channels, const float *wi
             mask which = 3 + (is0 | is1 | is2) + (is0 | is1) + is0;
             mask open = z > zero();
             which = (which & open) | (SHUT & ~open);
-            *(bytes *)(winner + v * LANES) = __builtin_convertvector(which, bytes);
+            store_bytes(winner + v * LANES, which);
         }
     }
 }
@@ -176,16 +177,6 @@ void VARIANT(first_forward)(const imp_padded *in, const float *weights, const fl
         forward_images(in, in->channels, weights, scale, bias, pooled, winner);
 }
 
-/* The gradient of one pooled pixel, dealt out to the pixel that won. */
-INLINE void route(const float *dpooled, const uint8_t *winner, vec dz[4])
-{
-    vec gradient = load(dpooled);
-    mask which = __builtin_convertvector(*(const bytes *)winner, mask);
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++)
-        dz[i] = keep(which == i, gradient);
-}
-
 /* One image, one input channel, BACKWARD_VECTORS vectors of output channels. */
 INLINE void backward_image(const imp_padded *in, const float *plane, const float *dpooled,
                            const uint8_t *winner, double *sum_dz, double *products)
@@ -202,31 +193,41 @@ INLINE void backward_image(const imp_padded *in, const float *plane, const float
     for (size_t row = 0; row < height; row++) {
         const float *window = plane + 2 * row * in->row;
         for (size_t column = 0; column < width; column++, window += 2) {
+            /* the gradient, dealt out to the pixel of four that won */
             vec dz[BACKWARD_VECTORS][4];
 #pragma GCC unroll 2
             for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
-                route(dpooled + v * LANES, winner + v * LANES, dz[v]);
-                all[v] += (dz[v][0] + dz[v][1]) + (dz[v][2] + dz[v][3]);
-            }
+                vec gradient = load(dpooled + v * LANES);
+                mask which = load_bytes(winner + v * LANES);
+                all[v] += keep(which < SHUT, gradient);
 #pragma GCC unroll 4
-            for (size_t i = 0; i < 4; i++)
-#pragma GCC unroll 9
-                for (size_t t = 0; t < 9; t++) {
-                    vec x = splat(window[(i / 2 + t / 3) * in->row + i % 2 + t % 3]);
+                for (int i = 0; i < 4; i++)
+                    dz[v][i] = keep(which == i, gradient);
+            }
+            /* each of the 4x4 inputs is a tap of up to four of them */
+#pragma GCC unroll 16
+            for (size_t p = 0; p < 16; p++) {
+                vec x = splat(window[p / 4 * in->row + p % 4]);
+#pragma GCC unroll 4
+                for (size_t i = 0; i < 4; i++) {
+                    size_t a = p / 4 - i / 2, b = p % 4 - i % 2; /* -1 wraps to a huge number */
+                    if (a < 3 && b < 3)
 #pragma GCC unroll 2
-                    for (size_t v = 0; v < BACKWARD_VECTORS; v++)
-                        sum[v][t] += x * dz[v][i];
+                        for (size_t v = 0; v < BACKWARD_VECTORS; v++)
+                            sum[v][a * 3 + b] += x * dz[v][i];
                 }
+            }
             dpooled += IMP_CHANNELS;
             winner += IMP_CHANNELS;
         }
     }
-    for (size_t v = 0; v < BACKWARD_VECTORS; v++)
-        for (size_t i = 0; i < LANES; i++) {
-            sum_dz[v * LANES + i] += all[v][i];
-            for (size_t t = 0; t < 9; t++)
-                products[t * IMP_CHANNELS + v * LANES + i] += sum[v][t][i];
-        }
+#pragma GCC unroll 2
+    for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
+        add_lanes(sum_dz + v * LANES, all[v]);
+#pragma GCC unroll 9
+        for (size_t t = 0; t < 9; t++)
+            add_lanes(products + t * IMP_CHANNELS + v * LANES, sum[v][t]);
+    }
 }
 
 void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,

@@ -74,9 +74,9 @@ typedef struct imp_kernels {
                            const float *bias, float *out, float *scratch);
 
     /* The adjoint. `y` is the convolution's output, `selected`, `pooled` and `dpooled` are the
-     * (N, H/2, W/2, 64) results of pool_forward() and the gradient of pooled. Adds the transformed
-     * weight gradient to `dweights` (IMP_POINTS, 64 in, 64 out) and writes the input's gradient to
-     * `din` if that is not NULL (then `adjoint` is the packed weights). */
+     * (N, H/2, W/2, 64) results of pool_forward() and the gradient of pooled. Writes the
+     * transformed weight gradient to `dweights` (IMP_POINTS, 64 in, 64 out), and the input's
+     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). */
     void (*winograd_backward)(const imp_maps *maps, const float *in, const float *y,
                               const float *selected, const float *pooled, const float *dpooled,
                               const imp_norm *norm, const float *adjoint, float *dweights,

@@ -56,10 +56,8 @@ void VARIANT(pool_backward_sums)(size_t count, const float *selected, const floa
                 product += dz * (load(selected + at) - mean);
             }
             product *= rstd;
-            for (size_t i = 0; i < LANES; i++) {
-                sum_dz[c + i] += sum[i];
-                sum_dz_xhat[c + i] += product[i];
-            }
+            add_lanes(sum_dz + c, sum);
+            add_lanes(sum_dz_xhat + c, product);
         }
     }
 }

@@ -7,6 +7,8 @@
 #ifndef IMP_KERNELS_PRODUCT_H
 #define IMP_KERNELS_PRODUCT_H
 
+#include <stdbool.h>
+
 #include "kernels/kernels.h"
 #include "kernels/vector.h"
 
@@ -36,6 +38,10 @@ INLINE void multiply_block(size_t rows, const float *a, const float *panel, floa
 #pragma GCC unroll 4
         for (size_t v = 0; v < PANEL_VECTORS; v++)
             b[v] = load(panel + k * PANEL + v * LANES);
+            /* the next panel, which may have left the cache since it was last used */
+#pragma GCC unroll 4
+        for (size_t v = 0; v < PANEL; v += 16)
+            __builtin_prefetch(panel + (IMP_CHANNELS + k) * PANEL + v);
 #pragma GCC unroll 8
         for (size_t r = 0; r < rows; r++) {
             vec x = splat(a[r * ROW_STRIDE + k]);
@@ -51,15 +57,16 @@ INLINE void multiply_block(size_t rows, const float *a, const float *panel, floa
             store(c + r * ROW_STRIDE + v * LANES, sum[r][v]);
 }
 
-/* du(rows, PANEL) += v(tiles, rows)^T dm(tiles, PANEL) */
-INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *dm, float *du)
+/* du(rows, PANEL) = v(tiles, rows)^T dm(tiles, PANEL), added to what is there unless `fresh` */
+INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *dm, bool fresh,
+                        float *du)
 {
     vec sum[ROWS][PANEL_VECTORS];
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (size_t p = 0; p < PANEL_VECTORS; p++)
-            sum[r][p] = load(du + r * IMP_CHANNELS + p * LANES);
+            sum[r][p] = fresh ? zero() : load(du + r * IMP_CHANNELS + p * LANES);
     for (size_t t = 0; t < tiles; t++) {
         vec b[PANEL_VECTORS];
 #pragma GCC unroll 4
@@ -109,8 +116,8 @@ static inline void multiply(size_t tiles, const float *a, const float *b, float 
     }
 }
 
-/* du(64, 64) += v(tiles, 64)^T dm(tiles, 64) */
-static inline void outer(size_t tiles, const float *v, const float *dm, float *du)
+/* du(64, 64) = v(tiles, 64)^T dm(tiles, 64), added to what is there unless `fresh` */
+static inline void outer(size_t tiles, const float *v, const float *dm, bool fresh, float *du)
 {
     enum { BLOCKS = (IMP_CHANNELS + ROWS - 1) / ROWS };
     for (size_t p = 0; p < PANELS; p++)
@@ -120,7 +127,7 @@ static inline void outer(size_t tiles, const float *v, const float *dm, float *d
             size_t rows = (i + 1) * IMP_CHANNELS / BLOCKS - row;
             float *block = du + row * IMP_CHANNELS + p * PANEL;
             const float *column = v + row, *side = dm + p * PANEL;
-            WITH_CONSTANT_ROWS(outer_block, rows, tiles, column, side, block)
+            WITH_CONSTANT_ROWS(outer_block, rows, tiles, column, side, fresh, block)
         }
 }
 

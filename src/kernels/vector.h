@@ -84,12 +84,51 @@ INLINE vec larger(vec a, vec b)
 #endif
 }
 
+/* LANES bytes as numbers, and numbers below 128 as bytes. The compilers' own conversion goes lane
+ * by lane where one or two instructions do. */
+INLINE mask load_bytes(const uint8_t *p)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (mask)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+#elif LANES == 8 && defined(__AVX2__)
+    return (mask)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+#else
+    return __builtin_convertvector(*(const bytes *)p, mask);
+#endif
+}
+
+INLINE void store_bytes(uint8_t *p, mask v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8((__m512i)v));
+#elif LANES == 8 && defined(__AVX2__)
+    __m128i low = _mm256_castsi256_si128((__m256i)v),
+            high = _mm256_extracti128_si256((__m256i)v, 1);
+    __m128i words = _mm_packs_epi32(low, high);
+    _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
+#else
+    *(bytes *)p = __builtin_convertvector(v, bytes);
+#endif
+}
+
+/* Adds each lane to its own double. Goes through memory: indexing a vector's lanes in a loop would
+ * keep the vector, and all arrays it is in, out of the registers. */
+INLINE void add_lanes(double *sums, vec v)
+{
+    float lanes[LANES] __attribute__((aligned(64)));
+    store(lanes, v);
+    for (size_t i = 0; i < LANES; i++)
+        sums[i] += lanes[i];
+}
+
 /* Adds the lanes up in double, always in the same order. */
 INLINE double total(vec v)
 {
+    float lanes[LANES] __attribute__((aligned(64)));
     double sum = 0;
+    store(lanes, v);
     for (size_t i = 0; i < LANES; i++)
-        sum += v[i];
+        sum += lanes[i];
     return sum;
 }
 

@@ -23,7 +23,9 @@ INLINE void output_gradient(const imp_maps *maps, const tile *t, const float *y,
     vec scale = load_unaligned(norm->scale + channel), mean = load_unaligned(norm->mean + channel);
     vec slope = load_unaligned(norm->slope + channel);
     vec offset = load_unaligned(norm->offset + channel);
+#pragma GCC unroll 2
     for (size_t wr = 0; wr < 2; wr++)
+#pragma GCC unroll 2
         for (size_t wc = 0; wc < 2; wc++) {
             const window *w = &windows[wr][wc];
             vec gradient = zero(), selected = zero();
@@ -114,13 +116,18 @@ static void add_input_gradient(const imp_maps *maps, size_t first, size_t count,
                 for (size_t r = 0; r < WINDOW; r++)
                     half[r][c] = d[r];
             }
-            for (size_t r = top; r < bottom; r++) {
+#pragma GCC unroll 6
+            for (size_t r = 0; r < WINDOW; r++) {
+                if (r < top || r >= bottom)
+                    continue;
                 vec d[WINDOW];
                 from_input_points(half[r], d);
                 float *row = corner + (r - top) * maps->width * IMP_CHANNELS + channel;
-                for (size_t c = left; c < right; c++) {
+#pragma GCC unroll 6
+                for (size_t c = 0; c < WINDOW; c++) {
                     float *pixel = row + (c - left) * IMP_CHANNELS;
-                    store(pixel, load(pixel) + d[c]);
+                    if (c >= left && c < right)
+                        store(pixel, load(pixel) + d[c]);
                 }
             }
         }
@@ -144,7 +151,7 @@ void VARIANT(winograd_backward)(const imp_maps *maps, const float *in, const flo
         transform_gradient(maps, first, count, y, selected, pooled, dpooled, norm, dm);
         for (size_t p = 0; p < IMP_POINTS; p++) {
             float *point_v = v + p * POINT_STRIDE, *point_dm = dm + p * POINT_STRIDE;
-            outer(count, point_v, point_dm, dweights + p * MATRIX);
+            outer(count, point_v, point_dm, first == 0, dweights + p * MATRIX);
             if (din) /* v has served: dv takes its place */
                 multiply(count, point_dm, adjoint + p * MATRIX, point_v);
         }

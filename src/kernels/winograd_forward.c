@@ -29,8 +29,7 @@ static void set_origin(const tile *t, const float *m, running_sums *sums)
             for (size_t c = 0; c < t->columns; c++)
                 sum += y[r][c];
         vec mean = sum / (float)(t->rows * t->columns);
-        for (size_t i = 0; i < LANES; i++)
-            sums->origin[channel + i] = mean[i];
+        *(vec_unaligned *)(sums->origin + channel) = mean;
     }
 }
 
@@ -48,18 +47,20 @@ static void write_output(const imp_maps *maps, size_t first, size_t count, const
             vec y[TILE][TILE];
             transform_output(m + i * ROW_STRIDE + channel, y);
             float *corner = out + pixel_at(maps, tiles[i].image, tiles[i].top, tiles[i].left);
-            for (size_t r = 0; r < tiles[i].rows; r++)
-                for (size_t c = 0; c < tiles[i].columns; c++) {
+#pragma GCC unroll 4
+            for (size_t r = 0; r < TILE; r++)
+#pragma GCC unroll 4
+                for (size_t c = 0; c < TILE; c++) {
+                    if (r >= tiles[i].rows || c >= tiles[i].columns)
+                        continue;
                     vec d = y[r][c] - origin;
                     sum += d;
                     squares += d * d;
                     store(corner + (r * maps->width + c) * IMP_CHANNELS + channel, y[r][c]);
                 }
         }
-        for (size_t i = 0; i < LANES; i++) {
-            sums->sum[channel + i] += sum[i];
-            sums->squares[channel + i] += squares[i];
-        }
+        add_lanes(sums->sum + channel, sum);
+        add_lanes(sums->squares + channel, squares);
     }
 }
 
@@ -97,8 +98,12 @@ static void write_pooled(const imp_maps *maps, size_t first, size_t count, const
         for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
             vec y[TILE][TILE], b = load_unaligned(bias + channel);
             transform_output(m + i * ROW_STRIDE + channel, y);
-            for (size_t r = 0; r + 1 < t.rows; r += 2)
-                for (size_t c = 0; c + 1 < t.columns; c += 2) {
+#pragma GCC unroll 2
+            for (size_t r = 0; r < TILE; r += 2)
+#pragma GCC unroll 2
+                for (size_t c = 0; c < TILE; c += 2) {
+                    if (r + 1 >= t.rows || c + 1 >= t.columns)
+                        continue;
                     vec most =
                         larger(larger(y[r][c], y[r][c + 1]), larger(y[r + 1][c], y[r + 1][c + 1]));
                     store(corner + (r / 2 * width + c / 2) * IMP_CHANNELS + channel,

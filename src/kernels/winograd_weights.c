@@ -17,33 +17,43 @@ static const float G[WINDOW][3] = {
     {0, 0, 1},
 };
 
+enum { POINT = IMP_CHANNELS * IMP_CHANNELS }; /* floats from one point's matrix to the next */
+
 /* Packs rows begin..end-1 of all points' matrices. Element (row, column) of a point's matrix comes
  * from the 3x3 filter at weights + row * row_step + column * column_step, or is zero beyond `rows`
- * and `columns`. */
+ * and `columns`. A row is put together in a buffer first: the 36 matrices lie a power of two apart,
+ * and writing to all of them in turn would throw each other's lines out of the cache. */
 static void pack(const float *weights, size_t row_step, size_t column_step, size_t rows,
                  size_t columns, const float *scale, size_t begin, size_t end, float *packed)
 {
-    for (size_t row = begin; row < end; row++)
+    float line[IMP_POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
+    for (size_t row = begin; row < end; row++) {
         for (size_t column = 0; column < IMP_CHANNELS; column += LANES) {
             vec g[9], half[WINDOW][3];
-            for (size_t i = 0; i < 9; i++)
-                g[i] = zero();
+            float filters[9][LANES] __attribute__((aligned(64))) = {{0}};
             for (size_t lane = 0; lane < LANES; lane++)
                 if (row < rows && column + lane < columns)
                     for (size_t i = 0; i < 9; i++)
-                        g[i][lane] = weights[row * row_step + (column + lane) * column_step + i];
+                        filters[i][lane] =
+                            weights[row * row_step + (column + lane) * column_step + i];
+            for (size_t i = 0; i < 9; i++)
+                g[i] = load(filters[i]);
             vec factor = scale ? load_unaligned(scale + column) : splat(1);
             for (size_t r = 0; r < WINDOW; r++)
                 for (size_t c = 0; c < 3; c++)
                     half[r][c] =
                         factor * (G[r][0] * g[c] + G[r][1] * g[3 + c] + G[r][2] * g[6 + c]);
-            float *out =
-                packed + column / PANEL * IMP_CHANNELS * PANEL + row * PANEL + column % PANEL;
             for (size_t r = 0; r < WINDOW; r++)
                 for (size_t c = 0; c < WINDOW; c++)
-                    store(out + (r * WINDOW + c) * IMP_CHANNELS * IMP_CHANNELS,
+                    store(&line[r * WINDOW + c][column],
                           half[r][0] * G[c][0] + half[r][1] * G[c][1] + half[r][2] * G[c][2]);
         }
+        for (size_t point = 0; point < IMP_POINTS; point++)
+            for (size_t column = 0; column < IMP_CHANNELS; column += LANES)
+                store(packed + point * POINT + column / PANEL * IMP_CHANNELS * PANEL + row * PANEL +
+                          column % PANEL,
+                      load(&line[point][column]));
+    }
 }
 
 void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float *scale,
@@ -58,21 +68,24 @@ void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float 
 void VARIANT(winograd_weight_gradient)(const float *parts, size_t count, size_t inputs,
                                        size_t begin, size_t end, float *dweights)
 {
-    for (size_t in = begin; in < end; in++)
-        for (size_t out = 0; out < IMP_CHANNELS; out += LANES) {
-            vec du[WINDOW][WINDOW], half[3][WINDOW];
-            for (size_t p = 0; p < IMP_POINTS; p++) {
-                size_t at = (p * IMP_CHANNELS + in) * IMP_CHANNELS + out;
-                vec sum = load(parts + at);
+    float du[IMP_POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
+    for (size_t in = begin; in < end; in++) {
+        for (size_t point = 0; point < IMP_POINTS; point++) {
+            const float *part = parts + point * POINT + in * IMP_CHANNELS;
+            for (size_t out = 0; out < IMP_CHANNELS; out += LANES) {
+                vec sum = load(part + out);
                 for (size_t i = 1; i < count; i++)
-                    sum += load(parts + i * IMP_POINTS * IMP_CHANNELS * IMP_CHANNELS + at);
-                du[p / WINDOW][p % WINDOW] = sum;
+                    sum += load(part + i * IMP_POINTS * POINT + out);
+                store(&du[point][out], sum);
             }
+        }
+        for (size_t out = 0; out < IMP_CHANNELS; out += LANES) {
+            vec half[3][WINDOW];
             for (size_t i = 0; i < 3; i++)
                 for (size_t c = 0; c < WINDOW; c++) {
                     half[i][c] = zero();
                     for (size_t r = 0; r < WINDOW; r++)
-                        half[i][c] += G[r][i] * du[r][c];
+                        half[i][c] += G[r][i] * load(&du[r * WINDOW + c][out]);
                 }
             for (size_t i = 0; i < 3; i++)
                 for (size_t j = 0; j < 3; j++) {
@@ -83,4 +96,5 @@ void VARIANT(winograd_weight_gradient)(const float *parts, size_t count, size_t 
                         dweights[((out + lane) * inputs + in) * 9 + i * 3 + j] += dg[lane];
                 }
         }
+    }
 }

@@ -14,20 +14,29 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/safetensors.h"
+#include "nn/model_file.h"
 #include "nn/network.h"
 
 static const char format_name[] = "imp-network-1";
 
-imp_status imp_network_save(imp_network *network, const char *path, imp_error *error)
+imp_status imp_network_save_with(imp_network *network, const imp_additions *additions,
+                                 const char *path, imp_error *error)
 {
     const imp_network_options *o = &network->options;
     char input[64];
     snprintf(input, sizeof input, "%zux%zux%zu", o->channels, o->height, o->width);
-    const imp_metadata metadata[] = {
+    const imp_metadata own[] = {
         {"format", format_name}, {"network", network->description}, {"input", input}};
-    imp_tensor *tensors = imp_allocate_zeroed(network->place_count, sizeof *tensors);
-    if (!tensors)
+    enum { OWN = sizeof own / sizeof *own };
+    size_t tensor_count = network->place_count + additions->tensor_count;
+    size_t metadata_count = OWN + additions->metadata_count;
+    imp_tensor *tensors = imp_allocate_zeroed(tensor_count, sizeof *tensors);
+    imp_metadata *metadata = imp_allocate_zeroed(metadata_count, sizeof *metadata);
+    if (!tensors || !metadata) {
+        imp_release(tensors);
+        imp_release(metadata);
         return imp_fail_memory(error, "the model file");
+    }
     for (size_t i = 0; i < network->place_count; i++) {
         imp_network_tensor t = imp_network_tensor_at(network, i);
         tensors[i] = (imp_tensor){.name = t.name,
@@ -37,10 +46,22 @@ imp_status imp_network_save(imp_network *network, const char *path, imp_error *e
                                   .data = t.values};
         memcpy(tensors[i].shape, t.shape, sizeof t.shape);
     }
-    imp_status status = imp_safetensors_save(path, tensors, network->place_count, metadata,
-                                             sizeof metadata / sizeof *metadata, error);
+    memcpy(metadata, own, sizeof own);
+    if (additions->tensor_count > 0)
+        memcpy(tensors + network->place_count, additions->tensors,
+               additions->tensor_count * sizeof *tensors);
+    if (additions->metadata_count > 0)
+        memcpy(metadata + OWN, additions->metadata, additions->metadata_count * sizeof *metadata);
+    imp_status status =
+        imp_safetensors_save(path, tensors, tensor_count, metadata, metadata_count, error);
     imp_release(tensors);
+    imp_release(metadata);
     return status;
+}
+
+imp_status imp_network_save(imp_network *network, const char *path, imp_error *error)
+{
+    return imp_network_save_with(network, &(imp_additions){0}, path, error);
 }
 
 /* Reads "1x28x28". */
@@ -96,11 +117,14 @@ static imp_status settle_description(const imp_safetensors *file, const char *wa
     return IMP_OK;
 }
 
+/* PyTorch counts batches, and a trained model or a checkpoint holds more than a network. */
 static bool is_ignored(const char *name)
 {
     static const char suffix[] = ".num_batches_tracked";
     size_t length = strlen(name), tail = sizeof suffix - 1;
-    return length > tail && strcmp(name + length - tail, suffix) == 0;
+    return (length > tail && strcmp(name + length - tail, suffix) == 0) ||
+           strncmp(name, IMP_METHOD_PREFIX, strlen(IMP_METHOD_PREFIX)) == 0 ||
+           strncmp(name, IMP_TRAINING_PREFIX, strlen(IMP_TRAINING_PREFIX)) == 0;
 }
 
 static bool fits(const imp_tensor *tensor, const imp_network_tensor *place)
@@ -142,9 +166,11 @@ static imp_status fill(imp_network *network, const imp_safetensors *file, imp_er
     return IMP_OK;
 }
 
-static imp_status build(const imp_safetensors *file, const char *wanted,
-                        const imp_network_options *options, imp_network **out, imp_error *error)
+imp_status imp_network_from_file(const imp_safetensors *file, const char *wanted,
+                                 const imp_network_options *options, imp_network **out,
+                                 imp_error *error)
 {
+    *out = NULL;
     imp_network_options settled = {.size = sizeof settled};
     if (options)
         settled = *options;
@@ -171,7 +197,7 @@ imp_status imp_network_load(const char *path, const char *description,
     imp_status status = imp_safetensors_load(path, &file, error);
     if (status)
         return status;
-    status = build(file, description, options, out, error);
+    status = imp_network_from_file(file, description, options, out, error);
     if (status)
         imp_error_prefix(error, path);
     imp_safetensors_free(file);

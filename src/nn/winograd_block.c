@@ -5,8 +5,6 @@
  * pool. Backward is two passes as well: the two sums batch norm needs, then everything else tile by
  * tile. The convolution's bias is never added: batch norm would take it away again.
  */
-#include <string.h>
-
 #include "nn/batch_norm.h"
 #include "nn/layer.h"
 
@@ -150,7 +148,6 @@ static void backward_block(size_t block, int worker, void *context)
     imp_maps maps = maps_of(layer, images);
     size_t in_at = images.begin * in_floats(layer), out_at = images.begin * out_floats(layer);
     float *part = pass->shared + block * MATRICES;
-    memset(part, 0, MATRICES * sizeof *part);
     pass->kernels->winograd_backward(&maps, job->in + in_at, a.y + in_at, a.selected + out_at,
                                      job->out + out_at, job->dout + out_at, a.norm, a.adjoint, part,
                                      job->din ? job->din + in_at : NULL,

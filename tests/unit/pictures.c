@@ -1,4 +1,5 @@
 /* pictures.c - makes pictures with libpng and libjpeg, and archives with libarchive. */
+#define _XOPEN_SOURCE 700 /* nftw */
 #define _DEFAULT_SOURCE
 
 #include "pictures.h"
@@ -6,6 +7,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <ftw.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +124,21 @@ void make_folders(const char *path)
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
             die(part);
     }
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+int tree_teardown(void **state)
+{
+    int failed = nftw(*state, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(*state);
+    return failed;
 }
 
 void archive_save(const char *path, const char *format, const archive_member *members, size_t count)

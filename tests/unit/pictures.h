@@ -29,6 +29,9 @@ void picture_save(const char *path, picture_bytes picture); /* and frees it */
 /* Makes a folder and those above it below an existing one. */
 void make_folders(const char *path);
 
+/* Teardown of a test whose scratch folder has folders in it; scratch_setup made it. */
+int tree_teardown(void **state);
+
 /* Packs files into an archive: format "zip", "tar" or "tar.gz". */
 typedef struct archive_member {
     const char *name;

@@ -126,8 +126,6 @@ static void episodes_agree(void **state)
 {
     (void)state;
     const char *golden = reference_folder();
-    if (!golden)
-        skip();
     char folder[1100];
     snprintf(folder, sizeof folder, "%s/episodes", golden);
     DIR *list = opendir(folder);
@@ -215,14 +213,14 @@ static void training_steps_agree(void **state)
 {
     (void)state;
     const char *golden = reference_folder();
-    if (!golden)
-        skip();
     compare_step(golden, "supervised");
     compare_step(golden, "semi-supervised");
 }
 
 int main(void)
 {
+    if (!reference_folder())
+        return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(episodes_agree),
         cmocka_unit_test(training_steps_agree),

@@ -435,6 +435,84 @@ static void a_million_points(void **state)
     free(labels);
 }
 
+/* ---- soft-kmeans-masked, forward: by another way ---- */
+
+/* The refined mean of class c in double, straight from the definition. */
+static void refined_mean(const imp_episode_view *view, const double *w, size_t c, double *mean)
+{
+    size_t d = view->dimensions, n = view->unlabeled_count, way = view->way;
+    double *center = calloc(way * d, sizeof *center), *members = calloc(way, sizeof *members);
+    double *distance = calloc(way * n, sizeof *distance);
+    assert_true(center && members && distance);
+    for (size_t i = 0; i < view->support_count; i++)
+        members[view->support_label[i]]++;
+    for (size_t i = 0; i < view->support_count; i++)
+        for (size_t j = 0; j < d; j++)
+            center[(size_t)view->support_label[i] * d + j] +=
+                view->support[i * d + j] / members[view->support_label[i]];
+    for (size_t k = 0; k < way; k++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < d; j++)
+                distance[k * n + i] += pow(view->unlabeled[i * d + j] - center[k * d + j], 2);
+
+    const double *own = distance + c * n;
+    double average = 0, moment[5] = {0}, least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++)
+        average += own[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, own[i] / average);
+        most = fmax(most, own[i] / average);
+        for (int p = 2; p < 5; p++)
+            moment[p] += pow(own[i] / average - 1, p) / (double)n;
+    }
+    const double statistics[] = {least, most, moment[2], moment[3] / pow(moment[2], 1.5),
+                                 moment[4] / pow(moment[2], 2) - 3};
+    double output[2] = {w[160], w[161]};
+    for (size_t h = 0; h < 20; h++) {
+        double sum = w[100 + h];
+        for (size_t s = 0; s < 5; s++)
+            sum += w[5 * h + s] * statistics[s];
+        output[0] += w[120 + h] * tanh(sum);
+        output[1] += w[140 + h] * tanh(sum);
+    }
+    double weight = members[c];
+    for (size_t j = 0; j < d; j++)
+        mean[j] = members[c] * center[c * d + j];
+    for (size_t i = 0; i < n; i++) {
+        double others = 0;
+        for (size_t k = 0; k < way; k++)
+            others += exp((own[i] - distance[k * n + i]) / 2);
+        double share = 1 / others / (1 + exp(output[1] * (own[i] / average - output[0])));
+        weight += share;
+        for (size_t j = 0; j < d; j++)
+            mean[j] += share * view->unlabeled[i * d + j];
+    }
+    for (size_t j = 0; j < d; j++)
+        mean[j] /= weight;
+    free(center);
+    free(members);
+    free(distance);
+}
+
+static void masked_means_follow_the_definition(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    imp_method *method = create("soft-kmeans-masked", NULL);
+    size_t count;
+    double *values = imp_method_values(method, &count), mean[6];
+    for (size_t i = 0; i < count; i++)
+        values[i] = 0.7 * sin(1 + 3 * (double)i); /* anything, and not small */
+    imp_method_result result = run(method, &episode.view, false);
+    for (size_t c = 0; c < 3; c++) {
+        refined_mean(&episode.view, values, c, mean);
+        for (size_t j = 0; j < 6; j++)
+            assert_true(fabs(result.cluster_mean[c * 6 + j] - mean[j]) < 1e-5);
+    }
+    imp_method_free(method);
+    episode_free(&episode);
+}
+
 /* ---- memory ---- */
 
 static void a_grown_workspace_allocates_no_more(void **state)
@@ -500,6 +578,7 @@ int main(void)
         cmocka_unit_test(unlabeled_supports_are_unlabeled_points),
         cmocka_unit_test(open_set),
         cmocka_unit_test(a_million_points),
+        cmocka_unit_test(masked_means_follow_the_definition),
         cmocka_unit_test(a_grown_workspace_allocates_no_more),
         cmocka_unit_test(every_allocation_may_fail),
     };

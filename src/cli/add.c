@@ -1,0 +1,81 @@
+/* add.c - `imp add`: more points into a mixture that was fitted before, without fitting again. */
+#include <stdlib.h>
+
+#include "cli/mixture.h"
+#include "cli/vectors.h"
+
+typedef struct settings {
+    const char *support, *labels, *unlabeled, *output;
+    bool json;
+} settings;
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
+    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
+     .help = "labelled points, a row each"},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "their classes, old ones or the next new ones; -1 is an unlabelled point"},
+    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
+     .help = "points without labels"},
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "where to write the new mixture; if not given it replaces the old one"},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe it in JSON"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp add m.safetensors --support s.npy --labels y.npy",
+    "imp add m.safetensors --unlabeled u.npy -o grown.safetensors", NULL};
+
+const imp_usage imp_add_usage = {
+    .command = "add",
+    .summary = "Add points to a fitted mixture",
+    .operands = "MIXTURE",
+    .fewest = 1,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+};
+
+static const char *const command = "add";
+
+static int add(const settings *given, const imp_mixture *mixture, const imp_labeled_rows *points,
+               const char *output)
+{
+    imp_mixture *grown;
+    imp_error error;
+    imp_status status =
+        imp_mixture_add(mixture, points->rows.values, points->labels, points->rows.count,
+                        points->rows.dimensions, &grown, &error);
+    if (status == IMP_OK)
+        status = imp_mixture_save(grown, output, &error);
+    int exit_status = status == IMP_OK
+                          ? imp_mixture_print(command, grown, given->json)
+                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_mixture_free(grown);
+    return exit_status;
+}
+
+int imp_command_add(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_add_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (given.support && !given.labels)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--support needs --labels FILE; points without labels go to "
+                            "--unlabeled");
+    imp_mixture *mixture;
+    imp_labeled_rows points = {0};
+    status = imp_mixture_read(command, argv[1], &mixture);
+    if (status == IMP_GO_ON)
+        status =
+            imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    if (status == IMP_GO_ON)
+        status = add(&given, mixture, &points, given.output ? given.output : argv[1]);
+    imp_labeled_rows_clear(&points);
+    imp_mixture_free(mixture);
+    return status;
+}

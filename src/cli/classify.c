@@ -1,0 +1,192 @@
+/* classify.c - `imp classify`: queries by a few labelled points, with any of the methods. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/method.h>
+
+#include "cli/vectors.h"
+
+typedef struct settings {
+    const char *support, *labels, *query, *unlabeled, *method, *lambda;
+    double alpha, sigma_l, sigma_u;
+    int64_t cluster_steps, seed;
+    bool learn_sigma, no_prior, open_set, json;
+} settings;
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Points (.npy files)")},
+    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
+     .help = "labelled points, a row each"},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},
+    {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE",
+     .help = "points to classify"},
+    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
+     .help = "more points without labels"},
+    {IMP_OPTION_HEADING("Method")},
+    {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME", .initial = "imp",
+     .help = "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "
+             "soft-kmeans-masked, dp-means, map-dp or em"},
+    {IMP_OPTION_NUMBER(settings, alpha), .name = "alpha", .argument = "X",
+     .numbers = {-INFINITY, INFINITY}, .initial = "0.1",
+     .help = "concentration: a larger one makes more clusters"},
+    {IMP_OPTION_NUMBER(settings, sigma_l), .name = "sigma-l", .argument = "X",
+     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of labelled clusters"},
+    {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
+     .numbers = {-INFINITY, INFINITY},
+     .help = "variance of unlabelled clusters; 5 if not given, 100 for soft-kmeans-cluster"},
+    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X",
+     .help = "squared distance beyond which a cluster starts; estimated if not given"},
+    {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
+     .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
+    {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
+     .help = "prototypes: take --sigma-l for the variance instead of 1"},
+    {IMP_OPTION_FLAG(settings, no_prior), .name = "no-prior",
+     .help = "em: without the Chinese restaurant process prior"},
+    {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "of soft-kmeans-masked's first weights"},
+    {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
+     .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp classify --support s.npy --labels y.npy --query q.npy",
+    "imp classify --support s.npy --labels y.npy --query q.npy --json \\\n"
+    "      --unlabeled u.npy --open-set",
+    NULL};
+
+const imp_usage imp_classify_usage = {
+    .command = "classify",
+    .summary = "Classify points by a few labelled ones",
+    .options = options,
+    .examples = examples,
+};
+
+static const char *const command = "classify";
+
+static int print_json(const settings *given, const imp_episode_view *episode,
+                      const imp_method_result *result)
+{
+    json_t *object = imp_json_begin(), *clusters = json_array(), *probabilities = json_array();
+    for (size_t c = 0; c < result->cluster_count; c++) {
+        json_t *cluster = json_object();
+        json_object_set_new(cluster, "label", json_integer(result->cluster_label[c]));
+        json_object_set_new(cluster, "sigma", imp_json_number(result->cluster_sigma[c]));
+        json_object_set_new(cluster, "weight", imp_json_number(result->cluster_weight[c]));
+        json_object_set_new(
+            cluster, "mean",
+            imp_json_floats(result->cluster_mean + c * episode->dimensions, episode->dimensions));
+        json_array_append_new(clusters, cluster);
+    }
+    for (size_t q = 0; q < episode->query_count; q++)
+        json_array_append_new(
+            probabilities,
+            imp_json_floats(result->probabilities + q * result->outcomes, result->outcomes));
+    json_object_set_new(object, "method", json_string(given->method));
+    json_object_set_new(object, "lambda", imp_json_number(result->lambda));
+    json_object_set_new(object, "clusters", clusters);
+    json_object_set_new(object, "predictions",
+                        imp_json_integers(result->predictions, episode->query_count));
+    json_object_set_new(object, "probabilities", probabilities);
+    return imp_json_print(command, object, 9);
+}
+
+static void print_table(const settings *given, const imp_episode_view *episode,
+                        const imp_method_result *result)
+{
+    printf("%s: %zu cluster%s of %zu class%s", given->method, result->cluster_count,
+           result->cluster_count == 1 ? "" : "s", episode->way, episode->way == 1 ? "" : "es");
+    if (!isnan(result->lambda))
+        printf(", lambda %.6g", result->lambda);
+    printf("\n\n%8s  %8s  %s\n", "query", "class", "probability");
+    for (size_t q = 0; q < episode->query_count; q++) {
+        int32_t class = result->predictions[q];
+        size_t outcome = class < 0 ? episode->way : (size_t) class;
+        float probability = result->probabilities[q * result->outcomes + outcome];
+        if (class < 0)
+            printf("%8zu  %8s  %11.4f\n", q, "none", probability);
+        else
+            printf("%8zu  %8d  %11.4f\n", q, (int)class, probability);
+    }
+}
+
+static int classify(const settings *given, double lambda, const imp_episode_view *episode)
+{
+    imp_method_options method_options;
+    imp_method_options_init(&method_options, given->method);
+    method_options.alpha = given->alpha;
+    method_options.sigma_l = given->sigma_l;
+    if (!isnan(given->sigma_u))
+        method_options.sigma_u = given->sigma_u;
+    method_options.lambda = lambda;
+    method_options.cluster_steps = (size_t)given->cluster_steps;
+    method_options.learn_sigma = given->learn_sigma;
+    method_options.no_prior = given->no_prior;
+    method_options.open_set = given->open_set;
+    method_options.seed = (uint64_t)given->seed;
+
+    imp_method *method;
+    imp_method_result result;
+    imp_error error;
+    imp_status status = imp_method_create(given->method, &method_options, &method, &error);
+    if (status == IMP_OK)
+        status = imp_method_run(method, episode, false, &result, &error);
+    int exit_status = EXIT_SUCCESS;
+    if (status != IMP_OK)
+        exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    else if (given->json)
+        exit_status = print_json(given, episode, &result);
+    else
+        print_table(given, episode, &result);
+    imp_method_free(method);
+    return exit_status;
+}
+
+int imp_command_classify(int argc, char **argv)
+{
+    settings given = {.sigma_u = NAN};
+    int operands;
+    int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!given.support || !given.labels || !given.query)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs --support FILE, --labels FILE and --query FILE");
+    double lambda;
+    status = imp_read_lambda(command, given.lambda, &lambda);
+    if (status != IMP_GO_ON)
+        return status;
+
+    imp_labeled_rows points;
+    imp_rows queries = {0};
+    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    if (status == IMP_GO_ON)
+        status = imp_read_rows(command, given.query, &queries);
+    if (status == IMP_GO_ON && queries.dimensions != points.rows.dimensions)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s: its points have %zu dimensions, the supports have %zu",
+                              given.query, queries.dimensions, points.rows.dimensions);
+    if (status == IMP_GO_ON) {
+        imp_episode_view episode = {
+            .dimensions = points.rows.dimensions,
+            .way = imp_count_classes(points.labels, points.rows.count),
+            .support = points.rows.values,
+            .support_label = points.labels,
+            .support_count = points.rows.count,
+            .query = queries.values,
+            .query_count = queries.count,
+        };
+        if (episode.way == 0)
+            status = imp_complain(IMP_EXIT_FAILURE, command,
+                                  "%s: no point has a label; every class needs at least one",
+                                  given.labels);
+        else
+            status = classify(&given, lambda, &episode);
+    }
+    free(queries.values);
+    imp_labeled_rows_clear(&points);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* cluster.c - `imp cluster`: points without labels into clusters. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/cluster.h>
+
+#include "cli/vectors.h"
+
+typedef struct settings {
+    int method, order;
+    const char *lambda, *labels, *validation, *validation_labels;
+    int64_t clusters, steps, seed;
+    double sigma;
+    bool json;
+} settings;
+
+/* In the order of imp_cluster_rule and imp_cluster_order. */
+static const char *const methods[] = {"imp", "dp-means", NULL};
+static const char *const orders[] = {"auto", "given", "random", "farthest-first", NULL};
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Clustering")},
+    {IMP_OPTION_CHOICE(settings, method), .name = "method", .argument = "NAME", .choices = methods,
+     .initial = "imp", .help = "soft or hard assignments"},
+    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
+     .help = "squared distance beyond which a cluster starts; auto takes it from --clusters, from "
+             "--validation or from the largest gap in the points' distances"},
+    {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
+     .integers = {0, INT32_MAX}, .initial = "0",
+     .help = "about how many clusters are wanted; 0 leaves it open"},
+    {IMP_OPTION_NUMBER(settings, sigma), .name = "sigma", .argument = "S",
+     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "imp: the variance of a cluster"},
+    {IMP_OPTION_INTEGER(settings, steps), .name = "steps", .argument = "N",
+     .integers = {0, 1000000}, .initial = "0",
+     .help = "passes; 0 is 5 for imp, and as many as it takes for dp-means"},
+    {IMP_OPTION_CHOICE(settings, order), .name = "order", .argument = "ORDER", .choices = orders,
+     .initial = "auto",
+     .help = "in which to take the points, which may change the clusters; auto is "
+             "farthest-first with --clusters, else given"},
+    {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "of the random order"},
+    {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
+     .help = "other points, on which to choose lambda by adjusted mutual information"},
+    {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
+     .help = "their true labels"},
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "true labels, to measure the clusters by; -1 is not counted"},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp cluster x.npy", "imp cluster x.npy --clusters 20 --labels y.npy",
+    "imp cluster x.npy --method dp-means --lambda 40 --order random --json", NULL};
+
+const imp_usage imp_cluster_usage = {
+    .command = "cluster",
+    .summary = "Cluster points without labels",
+    .operands = "POINTS.npy",
+    .fewest = 1,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+};
+
+static const char *const command = "cluster";
+
+static int print_json(const settings *given, const imp_clustering *found, const int32_t *labels)
+{
+    json_t *object = imp_json_begin(), *sizes = json_array(), *means = json_array();
+    for (size_t c = 0; c < found->clusters; c++) {
+        json_array_append_new(sizes, json_integer((json_int_t)found->cluster_size[c]));
+        json_array_append_new(
+            means, imp_json_floats(found->mean + c * found->dimensions, found->dimensions));
+    }
+    json_object_set_new(object, "method", json_string(methods[given->method]));
+    json_object_set_new(object, "lambda", imp_json_number(found->lambda));
+    json_object_set_new(object, "clusters", json_integer((json_int_t)found->clusters));
+    json_object_set_new(object, "assignments", imp_json_integers(found->assignment, found->points));
+    json_object_set_new(object, "sizes", sizes);
+    json_object_set_new(object, "means", means);
+    json_object_set_new(object, "objective", imp_json_number(found->objective));
+    json_object_set_new(object, "steps", json_integer((json_int_t)found->steps));
+    json_object_set_new(object, "converged", json_boolean(found->converged));
+    if (labels) {
+        json_t *metrics = json_object();
+        json_object_set_new(object, "metrics", metrics);
+        int status =
+            imp_metrics_to_json(command, labels, found->assignment, found->points, metrics);
+        if (status != IMP_GO_ON) {
+            json_decref(object);
+            return status;
+        }
+    }
+    return imp_json_print(command, object, 12);
+}
+
+static int print_table(const settings *given, const imp_clustering *found, const int32_t *labels)
+{
+    printf("%s: %zu cluster%s of %zu points, lambda %.6g, objective %.6g, %zu pass%s%s\n",
+           methods[given->method], found->clusters, found->clusters == 1 ? "" : "s", found->points,
+           found->lambda, found->objective, found->steps, found->steps == 1 ? "" : "es",
+           found->converged ? "" : ", not converged");
+    if (labels) {
+        putchar('\n');
+        int status = imp_metrics_print(command, labels, found->assignment, found->points);
+        if (status != IMP_GO_ON)
+            return status;
+    }
+    printf("\n%8s  %8s\n", "cluster", "size");
+    for (size_t c = 0; c < found->clusters; c++)
+        printf("%8zu  %8zu\n", c, found->cluster_size[c]);
+    printf("\n%8s  %8s\n", "point", "cluster");
+    for (size_t i = 0; i < found->points; i++)
+        printf("%8zu  %8d\n", i, (int)found->assignment[i]);
+    return EXIT_SUCCESS;
+}
+
+/* Chooses lambda on other points whose labels are known. */
+static int tune(const settings *given, size_t dimensions, imp_cluster_options *cluster_options)
+{
+    imp_labeled_rows points;
+    int status =
+        imp_read_labeled_rows(command, given->validation, given->validation_labels, NULL, &points);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_labeled_points episode = {points.rows.values, points.labels, points.rows.count};
+    imp_error error;
+    if (points.rows.dimensions != dimensions)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s: its points have %zu dimensions, those to cluster have %zu",
+                              given->validation, points.rows.dimensions, dimensions);
+    else if (imp_cluster_tune(&episode, 1, dimensions, cluster_options, &cluster_options->lambda,
+                              &error) != IMP_OK)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_labeled_rows_clear(&points);
+    return status;
+}
+
+static int cluster(const settings *given, const imp_rows *points, double lambda,
+                   const int32_t *labels)
+{
+    imp_cluster_options cluster_options;
+    imp_cluster_options_init(&cluster_options);
+    cluster_options.rule = (imp_cluster_rule)given->method;
+    cluster_options.lambda = lambda;
+    cluster_options.clusters = (size_t)given->clusters;
+    cluster_options.sigma = given->sigma;
+    cluster_options.steps = (size_t)given->steps;
+    cluster_options.order = (imp_cluster_order)given->order;
+    cluster_options.seed = (uint64_t)given->seed;
+    if (given->validation) {
+        int status = tune(given, points->dimensions, &cluster_options);
+        if (status != IMP_GO_ON)
+            return status;
+    }
+    imp_clustering *found;
+    imp_error error;
+    if (imp_cluster(points->values, points->count, points->dimensions, &cluster_options, &found,
+                    &error) != IMP_OK)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int status = given->json ? print_json(given, found, labels) : print_table(given, found, labels);
+    imp_clustering_free(found);
+    return status;
+}
+
+int imp_command_cluster(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_cluster_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    double lambda;
+    status = imp_read_lambda(command, given.lambda, &lambda);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!isnan(lambda) && (given.clusters > 0 || given.validation))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--lambda %s leaves nothing to choose; drop it, or --clusters and "
+                            "--validation",
+                            given.lambda);
+    if (given.clusters > 0 && given.validation)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--clusters and --validation both choose lambda; give one of them");
+    if (!given.validation != !given.validation_labels)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--validation FILE and --validation-labels FILE need each other");
+
+    imp_rows points;
+    int32_t *labels = NULL;
+    size_t count;
+    status = imp_read_rows(command, argv[1], &points);
+    if (status == IMP_GO_ON && given.labels)
+        status = imp_read_labels(command, given.labels, &labels, &count);
+    if (status == IMP_GO_ON && labels && count != points.count)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s has %zu labels for the %zu points of %s; each needs one",
+                              given.labels, count, points.count, argv[1]);
+    if (status == IMP_GO_ON)
+        status = cluster(&given, &points, lambda, labels);
+    free(points.values);
+    free(labels);
+    return status;
+}

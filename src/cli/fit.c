@@ -1,0 +1,104 @@
+/* fit.c - `imp fit`: a few labelled and unlabelled points into a mixture to keep. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <imp/mixture.h>
+
+#include "cli/mixture.h"
+#include "cli/vectors.h"
+
+typedef struct settings {
+    const char *support, *labels, *unlabeled, *output, *lambda;
+    double alpha, sigma_l, sigma_u;
+    int64_t cluster_steps;
+    bool json;
+} settings;
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Points (.npy files)")},
+    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
+     .help = "labelled points, a row each"},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},
+    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
+     .help = "more points without labels"},
+    {IMP_OPTION_HEADING("Method")},
+    {IMP_OPTION_NUMBER(settings, alpha), .name = "alpha", .argument = "X",
+     .numbers = {-INFINITY, INFINITY}, .initial = "0.1",
+     .help = "concentration: a larger one makes more clusters"},
+    {IMP_OPTION_NUMBER(settings, sigma_l), .name = "sigma-l", .argument = "X",
+     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of labelled clusters"},
+    {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
+     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of unlabelled clusters"},
+    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X",
+     .help = "squared distance beyond which a cluster starts; estimated if not given"},
+    {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
+     .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "where to write the mixture (safetensors)"},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe it in JSON"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp fit --support s.npy --labels y.npy -o m.safetensors",
+    "imp fit --support s.npy --labels y.npy --unlabeled u.npy --alpha 0.01 \\\n"
+    "      -o m.safetensors",
+    NULL};
+
+const imp_usage imp_fit_usage = {
+    .command = "fit",
+    .summary = "Fit a mixture to labelled and unlabelled points and save it",
+    .options = options,
+    .examples = examples,
+};
+
+static const char *const command = "fit";
+
+static int fit(const settings *given, const imp_labeled_rows *points, double lambda)
+{
+    imp_mixture_options mixture_options;
+    imp_mixture_options_init(&mixture_options);
+    mixture_options.alpha = given->alpha;
+    mixture_options.sigma_l = given->sigma_l;
+    mixture_options.sigma_u = given->sigma_u;
+    mixture_options.lambda = lambda;
+    mixture_options.cluster_steps = (size_t)given->cluster_steps;
+    imp_mixture *mixture;
+    imp_error error;
+    imp_status status =
+        imp_mixture_fit(points->rows.values, points->labels, points->rows.count,
+                        points->rows.dimensions, &mixture_options, &mixture, &error);
+    if (status == IMP_OK)
+        status = imp_mixture_save(mixture, given->output, &error);
+    int exit_status = status == IMP_OK
+                          ? imp_mixture_print(command, mixture, given->json)
+                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_mixture_free(mixture);
+    return exit_status;
+}
+
+int imp_command_fit(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_fit_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!given.output)
+        return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
+    if (given.support && !given.labels)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--support needs --labels FILE; points without labels go to "
+                            "--unlabeled");
+    double lambda;
+    status = imp_read_lambda(command, given.lambda, &lambda);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_labeled_rows points;
+    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    if (status == IMP_GO_ON)
+        status = fit(&given, &points, lambda);
+    imp_labeled_rows_clear(&points);
+    return status;
+}

@@ -1,0 +1,355 @@
+/*
+ * vectors.c - reading points and labels from .npy files, and printing metrics.
+ */
+#include "cli/vectors.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/metrics.h>
+
+#include "base/npy.h"
+
+/* ---- reading ---- */
+
+static int complain_memory(const char *command)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+}
+
+static double element(const imp_array *array, size_t i)
+{
+    switch (array->dtype) {
+    case IMP_FLOAT32:
+        return ((const float *)array->data)[i];
+    case IMP_FLOAT64:
+        return ((const double *)array->data)[i];
+    case IMP_INT32:
+        return ((const int32_t *)array->data)[i];
+    case IMP_INT64:
+        return (double)((const int64_t *)array->data)[i];
+    case IMP_UINT8:
+        break;
+    }
+    return ((const uint8_t *)array->data)[i];
+}
+
+static int load(const char *command, const char *path, imp_array *array)
+{
+    imp_error error;
+    if (imp_npy_load(path, array, &error) != IMP_OK)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return IMP_GO_ON;
+}
+
+int imp_read_rows(const char *command, const char *path, imp_rows *rows)
+{
+    *rows = (imp_rows){0};
+    imp_array array;
+    int status = load(command, path, &array);
+    if (status != IMP_GO_ON)
+        return status;
+    if (array.rank != 2) {
+        imp_shape_text shape = imp_shape_format(array.rank, array.shape);
+        imp_array_clear(&array);
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s: its shape is %s; points are rows and columns, (points, "
+                            "dimensions)",
+                            path, shape.text);
+    }
+    rows->values = malloc((array.count ? array.count : 1) * sizeof *rows->values);
+    rows->count = array.shape[0];
+    rows->dimensions = array.shape[1];
+    for (size_t i = 0; rows->values && i < array.count; i++)
+        rows->values[i] = (float)element(&array, i);
+    imp_array_clear(&array);
+    return rows->values ? IMP_GO_ON : complain_memory(command);
+}
+
+static int check_label(const char *command, const char *path, size_t i, int64_t label)
+{
+    if (label >= INT32_MIN && label <= INT32_MAX)
+        return IMP_GO_ON;
+    return imp_complain(IMP_EXIT_FAILURE, command,
+                        "%s: label %zu is %" PRId64 "; labels are at most %d", path, i, label,
+                        INT32_MAX);
+}
+
+int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
+{
+    *labels = NULL;
+    *count = 0;
+    imp_array array;
+    int status = load(command, path, &array);
+    if (status != IMP_GO_ON)
+        return status;
+    bool integers = array.dtype != IMP_FLOAT32 && array.dtype != IMP_FLOAT64;
+    if (array.rank != 1 || !integers) {
+        imp_shape_text shape = imp_shape_format(array.rank, array.shape);
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s: it holds %s of shape %s; labels are integers, one per point",
+                              path, imp_dtype_name(array.dtype), shape.text);
+        imp_array_clear(&array);
+        return status;
+    }
+    *labels = malloc((array.count ? array.count : 1) * sizeof **labels);
+    if (!*labels)
+        status = complain_memory(command);
+    for (size_t i = 0; i < array.count && status == IMP_GO_ON; i++) {
+        int64_t label = array.dtype == IMP_INT64 ? ((const int64_t *)array.data)[i]
+                                                 : (int64_t)element(&array, i);
+        status = check_label(command, path, i, label);
+        (*labels)[i] = (int32_t)label;
+    }
+    *count = array.count;
+    imp_array_clear(&array);
+    if (status != IMP_GO_ON) {
+        free(*labels);
+        *labels = NULL;
+    }
+    return status;
+}
+
+int imp_read_lambda(const char *command, const char *text, double *lambda)
+{
+    *lambda = NAN;
+    if (!text || strcmp(text, "auto") == 0)
+        return IMP_GO_ON;
+    char *end;
+    errno = 0;
+    bool decimal = text[0] != '\0' && text[strspn(text, "+-.0123456789eE")] == '\0';
+    double value = decimal ? strtod(text, &end) : NAN;
+    if (!decimal || errno != 0 || *end != '\0' || !(value >= 0))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "option '--lambda' needs a number of at least 0 or auto, not '%s'",
+                            text);
+    *lambda = value;
+    return IMP_GO_ON;
+}
+
+void imp_labeled_rows_clear(imp_labeled_rows *points)
+{
+    free(points->rows.values);
+    free(points->labels);
+    *points = (imp_labeled_rows){0};
+}
+
+/* Puts the rows of `more` behind those of `points`, unlabelled. */
+static int append_rows(const char *command, const char *path, const imp_rows *more,
+                       imp_labeled_rows *points)
+{
+    imp_rows *rows = &points->rows;
+    if (rows->values && more->dimensions != rows->dimensions)
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s: its points have %zu dimensions, the supports have %zu", path,
+                            more->dimensions, rows->dimensions);
+    size_t total = rows->count + more->count, d = more->dimensions;
+    float *values = malloc((total * d > 0 ? total * d : 1) * sizeof *values);
+    int32_t *labels = malloc((total ? total : 1) * sizeof *labels);
+    if (!values || !labels) {
+        free(values);
+        free(labels);
+        return complain_memory(command);
+    }
+    if (rows->count > 0) {
+        memcpy(values, rows->values, rows->count * d * sizeof *values);
+        memcpy(labels, points->labels, rows->count * sizeof *labels);
+    }
+    if (more->count > 0)
+        memcpy(values + rows->count * d, more->values, more->count * d * sizeof *values);
+    for (size_t i = rows->count; i < total; i++)
+        labels[i] = -1;
+    imp_labeled_rows_clear(points);
+    *points = (imp_labeled_rows){{values, total, d}, labels};
+    return IMP_GO_ON;
+}
+
+static int read_supports(const char *command, const char *support, const char *labels,
+                         imp_labeled_rows *points)
+{
+    imp_rows rows;
+    int status = imp_read_rows(command, support, &rows);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!labels) {
+        status = append_rows(command, support, &rows, points);
+        free(rows.values);
+        return status;
+    }
+    size_t count;
+    points->rows = rows;
+    status = imp_read_labels(command, labels, &points->labels, &count);
+    if (status == IMP_GO_ON && count != rows.count)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s has %zu labels for the %zu points of %s; each needs one", labels,
+                              count, rows.count, support);
+    return status;
+}
+
+int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
+                          const char *unlabeled, imp_labeled_rows *points)
+{
+    *points = (imp_labeled_rows){0};
+    if (!support && !unlabeled)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs points: --support FILE with --labels FILE, or --unlabeled FILE");
+    int status = IMP_GO_ON;
+    if (support)
+        status = read_supports(command, support, labels, points);
+    if (status == IMP_GO_ON && unlabeled) {
+        imp_rows more;
+        status = imp_read_rows(command, unlabeled, &more);
+        if (status == IMP_GO_ON)
+            status = append_rows(command, unlabeled, &more, points);
+        free(more.values);
+    }
+    if (status != IMP_GO_ON)
+        imp_labeled_rows_clear(points);
+    return status;
+}
+
+size_t imp_count_classes(const int32_t *labels, size_t count)
+{
+    size_t classes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (labels[i] >= 0 && (size_t)labels[i] >= classes)
+            classes = (size_t)labels[i] + 1;
+    return classes;
+}
+
+/* ---- metrics ---- */
+
+typedef struct agreement {
+    size_t points, classes, clusters;
+    double purity, nmi[4], ami[4], ari;
+} agreement;
+
+static const char *const average_names[] = {"arithmetic", "geometric", "min", "max"};
+
+static int measure(const char *command, const int32_t *truth, const int32_t *found, size_t count,
+                   agreement *result)
+{
+    /* Only points whose label is known. */
+    int32_t *known = malloc((count ? count : 1) * 2 * sizeof *known);
+    if (!known)
+        return complain_memory(command);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (truth[i] >= 0)
+            known[used++] = truth[i];
+    size_t next = used;
+    for (size_t i = 0; i < count; i++)
+        if (truth[i] >= 0)
+            known[next++] = found[i];
+
+    imp_contingency *contingency;
+    imp_error error;
+    imp_status status = imp_contingency_create(known, known + used, used, &contingency, &error);
+    free(known);
+    if (status == IMP_OK) {
+        *result = (agreement){.points = used,
+                              .classes = imp_contingency_classes(contingency),
+                              .clusters = imp_contingency_clusters(contingency),
+                              .purity = imp_purity(contingency),
+                              .ari = imp_adjusted_rand(contingency)};
+        for (int a = 0; a < 4 && status == IMP_OK; a++) {
+            result->nmi[a] = imp_nmi(contingency, (imp_average)a);
+            status = imp_ami(contingency, (imp_average)a, &result->ami[a], &error);
+        }
+        imp_contingency_free(contingency);
+    }
+    if (status != IMP_OK)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return IMP_GO_ON;
+}
+
+int imp_metrics_to_json(const char *command, const int32_t *truth, const int32_t *found,
+                        size_t count, json_t *object)
+{
+    agreement result;
+    int status = measure(command, truth, found, count, &result);
+    if (status != IMP_GO_ON)
+        return status;
+    json_object_set_new(object, "points", json_integer((json_int_t)result.points));
+    json_object_set_new(object, "classes", json_integer((json_int_t)result.classes));
+    json_object_set_new(object, "clusters", json_integer((json_int_t)result.clusters));
+    json_object_set_new(object, "purity", json_real(result.purity));
+    json_object_set_new(object, "nmi", json_real(result.nmi[0]));
+    json_object_set_new(object, "ami", json_real(result.ami[0]));
+    json_object_set_new(object, "ari", json_real(result.ari));
+    for (size_t a = 1; a < 4; a++) {
+        char key[40];
+        snprintf(key, sizeof key, "nmi_%s", average_names[a]);
+        json_object_set_new(object, key, json_real(result.nmi[a]));
+        snprintf(key, sizeof key, "ami_%s", average_names[a]);
+        json_object_set_new(object, key, json_real(result.ami[a]));
+    }
+    return IMP_GO_ON;
+}
+
+int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found, size_t count)
+{
+    agreement result;
+    int status = measure(command, truth, found, count, &result);
+    if (status != IMP_GO_ON)
+        return status;
+    printf("points   %zu\nclasses  %zu\nclusters %zu\n", result.points, result.classes,
+           result.clusters);
+    printf("purity   %.6f (of K = %zu)\n", result.purity, result.clusters);
+    for (size_t a = 0; a < 4; a++)
+        printf("NMI      %.6f (%s)\n", result.nmi[a], average_names[a]);
+    for (size_t a = 0; a < 4; a++)
+        printf("AMI      %.6f (%s)\n", result.ami[a], average_names[a]);
+    printf("ARI      %.6f\n", result.ari);
+    return IMP_GO_ON;
+}
+
+/* ---- JSON ---- */
+
+static void *allocate_or_exit(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory)
+        exit(imp_complain(IMP_EXIT_FAILURE, NULL, "out of memory for JSON"));
+    return memory;
+}
+
+json_t *imp_json_begin(void)
+{
+    json_set_alloc_funcs(allocate_or_exit, free);
+    return json_object();
+}
+
+json_t *imp_json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *imp_json_floats(const float *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, imp_json_number(values[i]));
+    return array;
+}
+
+json_t *imp_json_integers(const int32_t *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_integer(values[i]));
+    return array;
+}
+
+int imp_json_print(const char *command, json_t *object, size_t digits)
+{
+    int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(digits));
+    json_decref(object);
+    if (failed)
+        return imp_complain(IMP_EXIT_FAILURE, command, "cannot write JSON to standard output");
+    putchar('\n');
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,68 @@
+/*
+ * vectors.h - what the commands on embedded points share: reading points and labels, the options of
+ * Algorithm 1, and metrics as JSON and as text.
+ */
+#ifndef IMP_CLI_VECTORS_H
+#define IMP_CLI_VECTORS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/cli.h"
+
+/* Rows of floats. Free with free(). */
+typedef struct imp_rows {
+    float *values; /* (count, dimensions) */
+    size_t count, dimensions;
+} imp_rows;
+
+/* Every reader returns IMP_GO_ON, or the status to exit with after a sentence; what it reads is
+ * then empty. `command` is named in the sentence. */
+
+/* A (rows, columns) array of any number type, as floats. */
+int imp_read_rows(const char *command, const char *path, imp_rows *rows);
+
+/* A 1-dimensional array of integers. */
+int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count);
+
+/* "auto" or nothing is NAN, anything else a number of at least 0. */
+int imp_read_lambda(const char *command, const char *text, double *lambda);
+
+/* Supports, their labels, and unlabelled points behind them with the label -1. */
+typedef struct imp_labeled_rows {
+    imp_rows rows;
+    int32_t *labels; /* (rows.count) */
+} imp_labeled_rows;
+
+/* Each file may be NULL, but not supports and unlabelled points both; without labels all points are
+ * unlabelled. */
+int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
+                          const char *unlabeled, imp_labeled_rows *points);
+
+void imp_labeled_rows_clear(imp_labeled_rows *points);
+
+/* One more than the largest label; 0 if there is none. */
+size_t imp_count_classes(const int32_t *labels, size_t count);
+
+/* Adds purity, nmi, ami (by every average) and ari of two labelings to an object, or prints them; K
+ * stands beside purity, which grows with it. Points whose true label is -1 are left out. */
+int imp_metrics_to_json(const char *command, const int32_t *truth, const int32_t *found,
+                        size_t count, json_t *object);
+int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found,
+                      size_t count);
+
+/* An empty object. From here on the command ends with a sentence if memory runs out for JSON, so
+ * that nothing need be checked while an object is put together. */
+json_t *imp_json_begin(void);
+
+json_t *imp_json_floats(const float *values, size_t count);
+json_t *imp_json_integers(const int32_t *values, size_t count);
+/* A number, or null where it is not finite. */
+json_t *imp_json_number(double value);
+
+/* Writes an object to stdout and drops the reference. Numbers get that many digits: 9 bring every
+ * float back. */
+int imp_json_print(const char *command, json_t *object, size_t digits);
+
+#endif

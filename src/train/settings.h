@@ -1,0 +1,115 @@
+/*
+ * settings.h - all that decides what a training run computes, in one struct.
+ *
+ * Settings come from the defaults, a recipe, a run's settings.json or a model file, and from the
+ * command line. Nothing here depends on the machine: the number of threads and where the run is
+ * kept are not settings.
+ */
+#ifndef IMP_TRAIN_SETTINGS_H
+#define IMP_TRAIN_SETTINGS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/episode.h>
+#include <imp/method.h>
+#include <imp/optimizer.h>
+
+#include "base/json.h"
+#include "train/settings_list.h"
+
+typedef struct imp_settings {
+    /* data */
+    const char *data, *split;
+    int64_t size, rotations, split_seed;
+    int colour, ink;
+    int64_t alphabets, fewest_characters, most_characters, drawings, glyph_seed;
+
+    /* task */
+    int task;
+    int64_t way, fewest_way, modes, shot, fewest_shot, queries, unlabeled, distractors;
+    bool unbalanced;
+    double labeled_fraction;
+
+    /* method */
+    const char *method;
+    double sigma_l, sigma_u, alpha, lambda;
+    int learn_sigma_u;
+    int64_t cluster_steps;
+    bool learn_sigma, no_prior;
+
+    /* training */
+    const char *network;
+    int64_t updates, accumulate;
+    int optimizer;
+    double rate, clip, loss_limit;
+    int64_t halve_from, halve_every, seed;
+    int64_t validate_every, validation_episodes, checkpoint_every, log_every;
+
+    void *texts; /* texts it owns; others are its maker's */
+} imp_settings;
+
+/* What the choices are called; each list ends with NULL. */
+extern const char *const imp_colour_names[];    /* own, gray, rgb */
+extern const char *const imp_ink_names[];       /* own, as-is, invert */
+extern const char *const imp_task_names[];      /* characters, alphabets, classes, super-classes */
+extern const char *const imp_no_yes_names[];    /* no, yes */
+extern const char *const imp_optimizer_names[]; /* in the order of imp_optimizer_kind */
+
+typedef enum imp_setting_kind {
+    IMP_SETTING_INTEGER,
+    IMP_SETTING_NUMBER,
+    IMP_SETTING_TEXT,
+    IMP_SETTING_CHOICE,
+    IMP_SETTING_FLAG
+} imp_setting_kind;
+
+/* One row of the table that settings_list.h makes. */
+typedef struct imp_setting {
+    const char *name;
+    imp_setting_kind kind;
+    size_t offset; /* of its member in imp_settings */
+    double least, most;
+    const char *const *choices;
+    const char *initial;
+} imp_setting;
+
+/* Setting number `index`, or NULL after the last. */
+const imp_setting *imp_setting_at(size_t index);
+
+/* The defaults. Release with imp_settings_clear(). */
+void imp_settings_init(imp_settings *settings);
+void imp_settings_clear(imp_settings *settings);
+
+/* Sets what is called `name` to what `value` says. On failure nothing is changed: IMP_EINVAL names
+ * the setting and what it takes. */
+imp_status imp_settings_set(imp_settings *settings, const char *name, const char *value,
+                            imp_error *error);
+
+/* All settings as one JSON object, a member each; NULL without memory. */
+json_t *imp_settings_to_json(const imp_settings *settings);
+
+/* Sets what the object holds; what it does not hold keeps its value. IMP_EINVAL names the member
+ * that is no setting or has no proper value. */
+imp_status imp_settings_from_json(imp_settings *settings, const json_t *object, imp_error *error);
+
+/* The same from text. */
+imp_status imp_settings_parse(imp_settings *settings, const char *text, imp_error *error);
+
+/* Whether the two agree on one setting. */
+bool imp_setting_equal(const imp_setting *setting, const imp_settings *a, const imp_settings *b);
+
+/* ---- what other layers are told ---- */
+
+imp_dataset_options imp_settings_data(const imp_settings *settings, int threads);
+imp_episode_options imp_settings_task(const imp_settings *settings, imp_purpose purpose);
+imp_method_options imp_settings_method(const imp_settings *settings);
+imp_optimizer_options imp_settings_optimizer(const imp_settings *settings);
+
+/* The learning rate of an update, counted from 0: halved at halve_from and from there on every
+ * halve_every updates. */
+double imp_settings_rate(const imp_settings *settings, uint64_t update);
+
+#endif

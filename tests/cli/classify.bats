@@ -1,0 +1,155 @@
+# imp classify: queries by a few labelled points.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    load vectors
+    small_episode
+}
+
+@test "classify: JSON holds method, lambda, clusters in order, predictions, probabilities" {
+    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy \
+        --sigma-l 1 --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    json 'list(o) == ["method", "lambda", "clusters", "predictions", "probabilities"]'
+    json 'o["method"] == "imp" and o["lambda"] > 0'
+    json '[c["label"] for c in o["clusters"]] == [0, 1, 1]'
+    json 'list(o["clusters"][0]) == ["label", "sigma", "weight", "mean"]'
+    json 'o["clusters"][0]["mean"] == [0.5, 0] and o["clusters"][0]["weight"] == 2'
+    json 'o["clusters"][0]["sigma"] == 1'
+    json 'o["predictions"] == [0, 1, 1, 1]'
+    json 'all(abs(sum(row) - 1) < 1e-6 for row in o["probabilities"])'
+}
+
+@test "classify: lambda can be given" {
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --lambda 1e6
+    json 'o["lambda"] == 1e6 and len(o["clusters"]) == 2'
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --lambda 0
+    json 'len(o["clusters"]) >= 4'
+}
+
+@test "classify: unlabelled points come from a file or as labels of -1" {
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json
+    json '-1 in [c["label"] for c in o["clusters"]] and o["predictions"][3] == 1'
+    from_file=$output
+    npy s.npy 'np.concatenate([np.load("u.npy"), np.load("s.npy")])'
+    npy y.npy 'np.array([-1, -1, -1, 0, 0, 1, 1])'
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json
+    [ "$output" = "$from_file" ]
+}
+
+@test "classify: open set answers none of these" {
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
+        --open-set
+    json 'o["predictions"] == [0, 1, 1, -1]'
+    json 'all(len(row) == 3 for row in o["probabilities"])'
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --open-set
+    [[ ${lines[-1]} == *3*none*1.0000 ]]
+}
+
+@test "classify: every method answers" {
+    for method in imp imp-tied prototypes neighbors soft-kmeans soft-kmeans-cluster \
+        soft-kmeans-masked dp-means map-dp em; do
+        run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
+            --method "$method"
+        [ "$status" -eq 0 ]
+        json "o['method'] == '$method' and o['predictions'][0] == 0"
+    done
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --method prototypes
+    json 'o["lambda"] is None and o["clusters"][0]["sigma"] == 1'
+}
+
+@test "classify: without --json a table with a line per query" {
+    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy --sigma-l 1
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "imp: 3 clusters of 2 classes, lambda "* ]]
+    [ "${#lines[@]}" -eq 6 ]
+    [[ ${lines[2]} == *"0"*"0"*"1.0000" ]]
+}
+
+@test "classify: float64 points and other integer labels are taken" {
+    npy s.npy 'np.load("s.npy").astype("float64")'
+    npy y.npy 'np.load("y.npy").astype("uint8")'
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json
+    json 'o["predictions"] == [0, 1, 1, 1]'
+}
+
+fails() { # STATUS SENTENCE ARGUMENT...
+    run --separate-stderr "$IMP" classify "${@:3}"
+    [ "$status" -eq "$1" ]
+    [ -z "$output" ]
+    [ "$stderr" = "imp classify: $2" ]
+}
+
+@test "classify: bad input gets a sentence" {
+    fails 2 "needs --support FILE, --labels FILE and --query FILE" --support s.npy
+    fails 1 "'imq' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
+soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
+        --support s.npy --labels y.npy --query q.npy --method imq
+    fails 1 "sigma_l is 0; a variance is a finite number above 0" \
+        --support s.npy --labels y.npy --query q.npy --sigma-l 0
+    fails 1 "alpha is -1; a concentration is a finite number above 0" \
+        --support s.npy --labels y.npy --query q.npy --alpha -1
+    fails 2 "option '--lambda' needs a number of at least 0 or auto, not 'x'" \
+        --support s.npy --labels y.npy --query q.npy --lambda x
+
+    npy bad.npy 'np.array([[0, 0], [np.nan, 0], [1, 1], [2, 2]])'
+    fails 1 "support row 1, column 0 is not a number (NaN); every value must be a finite number" \
+        --support bad.npy --labels y.npy --query q.npy
+    npy bad.npy 'np.zeros((4, 0), "float32")'
+    fails 1 "the points have no dimensions; they need at least 1" \
+        --support bad.npy --labels y.npy --query bad.npy
+    npy bad.npy 'np.zeros(4)'
+    fails 1 "bad.npy: its shape is (4,); points are rows and columns, (points, dimensions)" \
+        --support bad.npy --labels y.npy --query q.npy
+    npy bad.npy 'np.zeros((4, 3))'
+    fails 1 "bad.npy: its points have 3 dimensions, the supports have 2" \
+        --support s.npy --labels y.npy --query bad.npy
+    npy bad.npy 'np.array([0, 0, 2, 2])'
+    fails 1 "class 1 has no labelled point; every class from 0 to 2 needs at least one" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, -2, 1, 1])'
+    fails 1 "support row 1 has the label -2; labels here are classes from 0 to 1, or -1 for an \
+unlabelled point" --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, 1])'
+    fails 1 "bad.npy has 2 labels for the 4 points of s.npy; each needs one" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, 1, 0.5, 1])'
+    fails 1 "bad.npy: it holds float64 of shape (4,); labels are integers, one per point" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, 1, 1, 2**40])'
+    fails 1 "bad.npy: label 3 is 1099511627776; labels are at most 2147483647" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.full(4, -1)'
+    fails 1 "bad.npy: no point has a label; every class needs at least one" \
+        --support s.npy --labels bad.npy --query q.npy
+    run "$IMP" classify --support nowhere.npy --labels y.npy --query q.npy
+    [ "$status" -eq 1 ]
+    [[ $output == "imp classify: "*nowhere.npy* ]]
+}
+
+@test "classify: the reference episodes" {
+    [ -d "$IMP_SHARED/golden/episodes" ] || skip "there is no reference data in $IMP_SHARED"
+    for folder in "$IMP_SHARED"/golden/episodes/*; do
+        unlabeled=()
+        [ ! -f "$folder/unlabeled.npy" ] || unlabeled=(--unlabeled "$folder/unlabeled.npy")
+        read -r alpha sigma_l sigma_u < <(/usr/bin/python3 -c 'import json, sys
+p = json.load(open(sys.argv[1]))["parameters"]
+print(p["alpha"], p["sigma_l"], p["sigma_u"])' "$folder/expected.json")
+        run "$IMP" classify --support "$folder/support.npy" --labels "$folder/labels.npy" \
+            --query "$folder/query.npy" "${unlabeled[@]}" --alpha "$alpha" --sigma-l "$sigma_l" \
+            --sigma-u "$sigma_u" --json
+        [ "$status" -eq 0 ]
+        printf '%s' "$output" >found.json
+        /usr/bin/python3 -c 'import json, sys, numpy
+found, all = json.load(open("found.json")), json.load(open(sys.argv[1]))
+expected = all["methods"]["imp"]
+assert found["predictions"] == expected["predictions"]
+assert numpy.allclose(found["probabilities"], expected["probabilities"], atol=1e-4)
+assert len(found["clusters"]) == len(expected["clusters"])
+assert abs(found["lambda"] - expected["lambda"]) < 1e-5 * expected["lambda"]
+for a, b in zip(found["clusters"], expected["clusters"]):
+    assert a["label"] == b["label"] and abs(a["sigma"] - b["sigma"]) < 1e-6
+    assert numpy.allclose(a["mean"], b["mean"], atol=1e-4)' "$folder/expected.json"
+    done
+}

@@ -1,0 +1,99 @@
+# imp data: looking at datasets, splitting, packing, fetching.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    small=(--alphabets 5 --fewest-characters 3 --most-characters 4 --drawings 2 --size 12)
+}
+
+@test "info counts classes per split and ends with a fingerprint" {
+    run --separate-stderr "$IMP" data info glyphs "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ $output == *"in 5 super-classes"* ]]
+    [[ $output =~ fingerprint\ +[0-9a-f]{64} ]]
+    [[ $output == *"train "*"val "*"test "* ]]
+}
+
+@test "info --json is JSON with the same fingerprint on any number of threads" {
+    one=$("$IMP" data info glyphs "${small[@]}" --threads 1 --json)
+    two=$("$IMP" data info glyphs "${small[@]}" --threads 2 --json)
+    [ "$one" = "$two" ]
+    /usr/bin/python3 -c '
+import json, sys
+info = json.loads(sys.argv[1])
+assert info["super_classes"] == 5 and info["broken"] == []
+assert sum(split["classes"] for split in info["splits"].values()) == info["classes"]
+' "$one"
+}
+
+@test "info lists every broken picture, goes on, and exits with 1" {
+    mkdir -p "$BATS_TEST_TMPDIR/d/a" "$BATS_TEST_TMPDIR/d/b"
+    "$IMP" data show glyphs "$BATS_TEST_TMPDIR/d/a/good.png" "${small[@]}" --rows 1 --columns 1
+    cp "$BATS_TEST_TMPDIR/d/a/good.png" "$BATS_TEST_TMPDIR/d/b/good.png"
+    head -c 60 "$BATS_TEST_TMPDIR/d/a/good.png" >"$BATS_TEST_TMPDIR/d/a/short.png"
+    echo text >"$BATS_TEST_TMPDIR/d/b/text.jpg"
+    run --separate-stderr "$IMP" data info "$BATS_TEST_TMPDIR/d"
+    [ "$status" -eq 1 ]
+    [[ $output == *"2 broken, left out:"* ]]
+    [[ $output == *"a/short.png: broken PNG"* ]]
+    [[ $output == *"b/text.jpg: the file is neither a PNG nor a JPEG picture"* ]]
+    [[ $output == *"images       2,"* ]]
+}
+
+@test "show writes a PNG" {
+    run "$IMP" data show glyphs "$BATS_TEST_TMPDIR/sheet.png" "${small[@]}" --rows 3 --columns 4
+    [ "$status" -eq 0 ]
+    [ "$(head -c 4 "$BATS_TEST_TMPDIR/sheet.png" | tail -c 3)" = PNG ]
+}
+
+@test "split writes lists that split the same way" {
+    run "$IMP" data split glyphs "$BATS_TEST_TMPDIR" "${small[@]}" --split modes:0.4/0/0.6
+    [ "$status" -eq 0 ]
+    before=$("$IMP" data info glyphs "${small[@]}" --split modes:0.4/0/0.6)
+    after=$("$IMP" data info glyphs "${small[@]}" --split "lists:$BATS_TEST_TMPDIR")
+    [ "$before" = "$after" ]
+}
+
+@test "a pack has the same fingerprint, and damage is noticed" {
+    pack=$BATS_TEST_TMPDIR/glyphs.pack
+    run "$IMP" data pack glyphs "$pack" "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "$("$IMP" data info glyphs "${small[@]}")" = "$("$IMP" data info "$pack")" ]
+    printf 'x' | dd of="$pack" bs=1 seek=5000 conv=notrunc status=none
+    run --separate-stderr "$IMP" data info "$pack"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"the pack is damaged"* ]]
+}
+
+@test "get refuses what has the wrong checksum and leaves nothing" {
+    mkdir "$BATS_TEST_TMPDIR/www" "$BATS_TEST_TMPDIR/to"
+    echo wrong >"$BATS_TEST_TMPDIR/www/images_background.zip"
+    /usr/bin/python3 -u -m http.server 0 --bind 127.0.0.1 -d "$BATS_TEST_TMPDIR/www" \
+        >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
+    server=$!
+    for _ in $(seq 100); do
+        port=$(sed -nE 's/.*port ([0-9]+).*/\1/p' "$BATS_TEST_TMPDIR/log")
+        [ -z "$port" ] || break
+        sleep 0.1
+    done
+    run --separate-stderr "$IMP" data get omniglot "$BATS_TEST_TMPDIR/to" \
+        --from "http://127.0.0.1:$port"
+    kill "$server"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"68d2efa1b9178cc56df9314c21c6e718"* ]]
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/to")" ]
+}
+
+@test "wrong command lines are refused" {
+    run --separate-stderr "$IMP" data inform glyphs
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp data: unknown action 'inform'; there are info, show, split, pack and get" ]
+    run --separate-stderr "$IMP" data pack glyphs
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp data: 'pack' needs an OUTPUT after DATA" ]
+    run --separate-stderr "$IMP" data get mnist here
+    [ "$status" -eq 2 ]
+    run --separate-stderr "$IMP" data info /nowhere/at/all
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp data: cannot read '/nowhere/at/all': No such file or directory" ]
+}

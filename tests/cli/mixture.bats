@@ -1,0 +1,81 @@
+# imp fit, imp predict and imp add.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    load vectors
+    small_episode
+}
+
+@test "fit, predict: the answers of classify" {
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled u.npy \
+        -o m.safetensors
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == *" clusters of 2 classes in 2 dimensions" ]]
+    run "$IMP" classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy --json
+    expected=$(json '[o["predictions"], o["probabilities"]]')
+    run "$IMP" predict m.safetensors q.npy --json
+    [ "$status" -eq 0 ]
+    [ "$(json '[o["predictions"], o["probabilities"]]')" = "$expected" ]
+    json 'len(o["clusters"]) == len(o["distances"]) == 4 and abs(o["distances"][0] - 1.25) < 1e-5'
+    run "$IMP" predict m.safetensors q.npy --json --open-set
+    json 'o["predictions"] == [0, 1, 1, -1]'
+    run "$IMP" predict m.safetensors q.npy --open-set
+    [ "$status" -eq 0 ]
+    [[ ${lines[-1]} == *none* ]]
+}
+
+@test "add: in place or to another file, to the same bits as at once" {
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    cp m.safetensors once.safetensors
+    npy more.npy 'np.array([[0, 2], [200, 0], [201, 0], [300, 300]], "float32")'
+    npy classes.npy 'np.array([0, 2, 2, -1])'
+    run "$IMP" add once.safetensors --support more.npy --labels classes.npy
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == *" of 3 classes in 2 dimensions" ]]
+
+    npy a.npy 'np.load("more.npy")[:2]'
+    npy a_classes.npy 'np.load("classes.npy")[:2]'
+    npy b.npy 'np.load("more.npy")[2:3]'
+    npy b_classes.npy 'np.load("classes.npy")[2:3]'
+    npy c.npy 'np.load("more.npy")[3:]'
+    "$IMP" add m.safetensors --support a.npy --labels a_classes.npy -o two.safetensors
+    "$IMP" add two.safetensors --support b.npy --labels b_classes.npy --unlabeled c.npy
+    cmp once.safetensors two.safetensors
+
+    run "$IMP" predict once.safetensors more.npy --json --open-set
+    json 'o["predictions"] == [0, 2, 2, -1]'
+}
+
+@test "fit: describes itself in JSON" {
+    run "$IMP" fit --support s.npy --labels y.npy -o m.safetensors --json --sigma-l 1
+    json 'o["dimensions"] == 2 and o["classes"] == 2 and o["sigma_l"] == 1 and o["lambda"] > 0'
+    json '[c["label"] for c in o["clusters"]] == [0, 1, 1]'
+}
+
+@test "fit, predict, add: bad input gets a sentence and leaves files alone" {
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp fit: needs -o FILE, where to write the mixture" ]
+    run --separate-stderr "$IMP" fit -o m.safetensors
+    [ "$status" -eq 2 ]
+    run --separate-stderr "$IMP" fit --unlabeled u.npy -o m.safetensors
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp fit: no point has a label, so lambda cannot be estimated; give lambda" ]
+    [ ! -e m.safetensors ]
+
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    cp m.safetensors before.safetensors
+    npy y.npy 'np.array([0, 0, 1, 3])'
+    run --separate-stderr "$IMP" add m.safetensors --support s.npy --labels y.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp add: class 2 has no point, but class 3 does; new classes continue the \
+numbering from 2 on without a gap" ]
+    cmp m.safetensors before.safetensors
+    npy q.npy 'np.zeros((2, 5))'
+    run --separate-stderr "$IMP" predict m.safetensors q.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp predict: the points have 5 dimensions, the mixture has 2" ]
+    run --separate-stderr "$IMP" predict q.npy q.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp predict: "*q.npy* ]]
+}

@@ -1,0 +1,25 @@
+# For the tests of the commands on embedded points: small arrays as .npy files.
+
+# npy FILE EXPRESSION: saves a NumPy expression.
+npy() {
+    /usr/bin/python3 -c 'import sys, numpy
+numpy.save(sys.argv[1], eval(sys.argv[2], {"np": numpy}))' "$1" "$2"
+}
+
+# json EXPRESSION: evaluates a Python expression about the object in $output, called o.
+json() {
+    /usr/bin/python3 -c 'import sys, json
+o = json.loads(sys.argv[1])
+result = eval(sys.argv[2])
+print(result)
+sys.exit(result is False)' "$output" "$1"
+}
+
+# Two classes on a line, far apart, the second with two modes; a heap of unlabelled points.
+small_episode() {
+    cd "$BATS_TEST_TMPDIR"
+    npy s.npy 'np.array([[0, 0], [1, 0], [30, 0], [60, 0]], "float32")'
+    npy y.npy 'np.array([0, 0, 1, 1])'
+    npy u.npy 'np.array([[100, 100], [101, 100], [0.5, 0]], "float32")'
+    npy q.npy 'np.array([[0, 1], [31, 1], [59, 0], [99, 99]], "float32")'
+}

@@ -1,0 +1,169 @@
+/*
+ * test_source.c - folders and archives list the same names in the same order and give the same
+ * bytes; damage is told and survived.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/parallel.h"
+#include "data/source.h"
+#include "pictures.h"
+#include "scratch.h"
+
+/* Not in order, and with what must not be seen. */
+static const archive_member members[] = {
+    {"b/two.png", {(uint8_t *)"22", 2}},        {"a/one.png", {(uint8_t *)"1", 1}},
+    {"a-b/three.png", {(uint8_t *)"333", 3}},   {"a/.hidden.png", {(uint8_t *)"x", 1}},
+    {".git/config", {(uint8_t *)"x", 1}},       {"Z.txt", {(uint8_t *)"", 0}},
+    {"a/\xC3\xA9.png", {(uint8_t *)"4444", 4}},
+};
+enum { MEMBERS = sizeof members / sizeof *members, VISIBLE = 5 };
+static const char *const expected[VISIBLE] = {"Z.txt", "a-b/three.png", "a/one.png",
+                                              "a/\xC3\xA9.png", "b/two.png"};
+static const char *const contents[VISIBLE] = {"", "333", "1", "4444", "22"};
+
+typedef struct visits {
+    int count[VISIBLE];
+    int faults;
+} visits;
+
+static void note(size_t member, const uint8_t *bytes, size_t size, const imp_error *fault,
+                 void *context)
+{
+    visits *seen = context;
+    if (fault != NULL) {
+        __atomic_add_fetch(&seen->faults, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    if (size == strlen(contents[member]) && memcmp(bytes, contents[member], size) == 0)
+        __atomic_add_fetch(&seen->count[member], 1, __ATOMIC_RELAXED);
+}
+
+static void check(const char *path)
+{
+    imp_source source;
+    imp_error error = {0};
+    if (imp_source_open(&source, path, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(source.count, VISIBLE);
+    for (size_t i = 0; i < VISIBLE; i++) {
+        assert_string_equal(source.names[i], expected[i]);
+        assert_int_equal(imp_source_find(&source, expected[i]), i);
+    }
+    assert_int_equal(imp_source_find(&source, "a"), VISIBLE);
+    for (int threads = 1; threads <= 5; threads += 2) {
+        visits seen = {0};
+        const bool wanted[VISIBLE] = {true, true, false, true, true};
+        assert_int_equal(imp_source_read(&source, wanted, threads, note, &seen, &error), IMP_OK);
+        for (size_t i = 0; i < VISIBLE; i++)
+            assert_int_equal(seen.count[i], wanted[i]);
+        assert_int_equal(seen.faults, 0);
+    }
+    imp_source_clear(&source);
+}
+
+static void a_folder(void **state)
+{
+    for (size_t i = 0; i < MEMBERS; i++) {
+        scratch_path path = scratch_file(state, members[i].name);
+        char *slash = strrchr(path.text, '/');
+        *slash = '\0';
+        make_folders(path.text);
+        *slash = '/';
+        scratch_write(path.text, members[i].content.bytes, members[i].content.size);
+    }
+    check(*state);
+}
+
+static void archives_of_every_format(void **state)
+{
+    const char *const formats[] = {"zip", "tar", "tar.gz"};
+    for (size_t i = 0; i < 3; i++) {
+        scratch_path path = scratch_file(state, formats[i]);
+        archive_save(path.text, formats[i], members, MEMBERS);
+        check(path.text);
+    }
+    assert_int_equal(scratch_entries(state), 3); /* nothing was unpacked */
+}
+
+static void a_name_that_stands_twice(void **state)
+{
+    const archive_member twice[] = {{"a/x.png", {(uint8_t *)"1", 1}},
+                                    {"a/x.png", {(uint8_t *)"2", 1}}};
+    scratch_path path = scratch_file(state, "twice.tar");
+    archive_save(path.text, "tar", twice, 2);
+    imp_source source;
+    imp_error error;
+    assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "holds 'a/x.png' twice"));
+    assert_null(source.names);
+}
+
+static void what_cannot_be_opened(void **state)
+{
+    imp_source source;
+    imp_error error;
+    assert_int_equal(imp_source_open(&source, scratch_file(state, "none").text, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "No such file"));
+    scratch_path path = scratch_file(state, "text.zip");
+    scratch_write(path.text, "this is no archive", 18);
+    assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "text.zip"));
+}
+
+/* Cut anywhere, an archive is refused or gives fewer files; it never crashes. */
+static void every_truncation_is_survived(void **state)
+{
+    const char *const formats[] = {"zip", "tar", "tar.gz"};
+    for (size_t f = 0; f < 3; f++) {
+        scratch_path path = scratch_file(state, "whole"), cut = scratch_file(state, "cut");
+        archive_save(path.text, formats[f], members, MEMBERS);
+        FILE *file = fopen(path.text, "rb");
+        char bytes[1 << 15];
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        for (size_t kept = 0; kept < size; kept += f == 1 ? 97 : 13) {
+            scratch_write(cut.text, bytes, kept);
+            imp_source source;
+            imp_error error;
+            if (imp_source_open(&source, cut.text, &error) != IMP_OK)
+                continue;
+            assert_true(source.count <= VISIBLE);
+            bool wanted[VISIBLE] = {true, true, true, true, true};
+            visits seen = {0};
+            (void)imp_source_read(&source, wanted, 2, note, &seen, &error);
+            imp_source_clear(&source);
+        }
+    }
+}
+
+static void a_circle_of_links_ends(void **state)
+{
+    scratch_path link = scratch_file(state, "circle");
+    assert_int_equal(symlink(".", link.text), 0);
+    imp_source source;
+    imp_error error;
+    assert_int_equal(imp_source_open(&source, *state, &error), IMP_EUNSUPPORTED);
+    assert_non_null(strstr(error.message, "folders deep"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_folder, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(archives_of_every_format, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(a_name_that_stands_twice, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_opened, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(every_truncation_is_survived, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(a_circle_of_links_ends, scratch_setup, tree_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+/*
+ * test_golden.c - whole training steps of IMP on Conv4 against an independent implementation in
+ * double precision: embedding, loss, clusters, every gradient, and the losses of five updates.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/npy.h"
+#include "episodes.h"
+#include "train/learner.h"
+
+/* One reference step: a folder, what is expected and the episode. */
+typedef struct reference_step {
+    char folder[1200];
+    json_t *expected;
+    imp_array images;
+    imp_task task;
+} reference_step;
+
+static imp_array load(const reference_step *step, const char *prefix, const char *name)
+{
+    char path[1400];
+    snprintf(path, sizeof path, "%s/%s%s.npy", step->folder, prefix, name);
+    imp_array array;
+    imp_error error;
+    if (imp_npy_load(path, &array, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return array;
+}
+
+static double number(const reference_step *step, const char *key)
+{
+    const json_t *value = json_object_get(step->expected, key);
+    if (!json_is_number(value))
+        fail_msg("%s is not a number", key);
+    return json_number_value(value);
+}
+
+static void assert_near(double found, double expected, double tolerance, const char *what)
+{
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("%s is %.9g, expected %.9g", what, found, expected);
+}
+
+/* ---- the episode ---- */
+
+static void read_labels(const reference_step *step, const char *name, int32_t *labels)
+{
+    imp_array array = load(step, "", name);
+    for (size_t i = 0; i < array.count; i++)
+        labels[i] = (int32_t)((const int64_t *)array.data)[i];
+    imp_array_clear(&array);
+}
+
+static reference_step open_step(const char *kind)
+{
+    reference_step step = {0};
+    snprintf(step.folder, sizeof step.folder, "%s/train-step/%s", reference_folder(), kind);
+    char path[1400];
+    snprintf(path, sizeof path, "%s/expected.json", step.folder);
+    step.expected = json_load_file(path, 0, NULL);
+    assert_non_null(step.expected);
+    step.images = load(&step, "", "images");
+    assert_int_equal(step.images.dtype, IMP_UINT8);
+
+    imp_episode *episode = &step.task.episode;
+    episode->way = (size_t)number(&step, "way");
+    episode->supports = (size_t)number(&step, "support");
+    episode->queries = (size_t)number(&step, "query");
+    episode->unlabeled = (size_t)number(&step, "unlabeled");
+    size_t images = imp_episode_size(episode);
+    assert_int_equal(step.images.shape[0], images);
+    episode->labels = malloc(images * sizeof *episode->labels);
+    for (size_t i = 0; i < images; i++)
+        episode->labels[i] = IMP_UNLABELED;
+    read_labels(&step, "support_labels", episode->labels);
+    read_labels(&step, "query_labels", episode->labels + episode->supports);
+    step.task.pixels = malloc(step.images.count * sizeof *step.task.pixels);
+    for (size_t i = 0; i < step.images.count; i++)
+        step.task.pixels[i] = (float)((const uint8_t *)step.images.data)[i] / 255.0f;
+    return step;
+}
+
+static void close_step(reference_step *step)
+{
+    free(step->task.episode.labels);
+    free(step->task.pixels);
+    imp_array_clear(&step->images);
+    json_decref(step->expected);
+}
+
+/* ---- the learner ---- */
+
+static bool is_statistic(const char *name)
+{
+    return strstr(name, "running_") != NULL;
+}
+
+static imp_learner make_learner(const reference_step *step)
+{
+    imp_network_options options = {
+        .size = sizeof options, .channels = 1, .height = 28, .width = 28, .seed = 1};
+    imp_network *network;
+    assert_int_equal(imp_network_create("conv4", &options, &network, NULL), IMP_OK);
+    for (size_t i = 0; i < imp_network_tensor_count(network); i++) {
+        imp_network_tensor tensor = imp_network_tensor_at(network, i);
+        if (is_statistic(tensor.name))
+            continue;
+        imp_array initial = load(step, "initial.", tensor.name);
+        assert_int_equal(initial.count, tensor.count);
+        memcpy(tensor.values, initial.data, tensor.count * sizeof *tensor.values);
+        imp_array_clear(&initial);
+    }
+    imp_method_options method_options;
+    imp_method_options_init(&method_options, "imp");
+    method_options.alpha = number(step, "alpha");
+    imp_method *method;
+    assert_int_equal(imp_method_create("imp", &method_options, &method, NULL), IMP_OK);
+
+    imp_learner learner;
+    assert_int_equal(imp_learner_make(&learner, network, method, NULL, NULL), IMP_OK);
+    static const char *const sigmas[] = {"log_sigma_l", "log_sigma_u"};
+    for (size_t i = 0; i < 2; i++) {
+        imp_array initial = load(step, "initial.", sigmas[i]);
+        learner.values[i] = *(const float *)initial.data;
+        imp_array_clear(&initial);
+    }
+    imp_learner_publish(&learner);
+    return learner;
+}
+
+static imp_outcome add(imp_learner *learner, const reference_step *step)
+{
+    imp_outcome outcome;
+    imp_error error;
+    if (imp_learner_add(learner, &step->task, &outcome, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return outcome;
+}
+
+/* ---- comparisons ---- */
+
+/* Winograd arithmetic agrees to a thousandth of a tensor's largest value. */
+static void compare_tensor(const reference_step *step, const char *prefix, const char *name,
+                           const float *found, size_t count)
+{
+    imp_array expected = load(step, prefix, name);
+    assert_int_equal(expected.count, count);
+    const float *values = expected.data;
+    double largest = 0, difference = 0;
+    for (size_t i = 0; i < count; i++) {
+        largest = fmax(largest, fabs(values[i]));
+        difference = fmax(difference, fabs((double)found[i] - values[i]));
+    }
+    if (strstr(name, "conv.bias"))
+        largest = 1; /* zero up to rounding: before a batch norm it changes nothing */
+    if (!(difference <= 1e-3 * largest))
+        fail_msg("%s%s differs by %g of %g", prefix, name, difference, largest);
+    imp_array_clear(&expected);
+}
+
+static void compare_first_step(const char *kind)
+{
+    reference_step step = open_step(kind);
+    imp_learner learner = make_learner(&step);
+    imp_outcome outcome = add(&learner, &step);
+    assert_near(outcome.loss, number(&step, "loss"), 1e-3, "loss");
+    assert_int_equal(outcome.clusters, (size_t)number(&step, "clusters"));
+
+    const json_t *predictions = json_object_get(step.expected, "predictions");
+    size_t right = 0, queries = step.task.episode.queries;
+    for (size_t q = 0; q < queries; q++)
+        right += json_integer_value(json_array_get(predictions, q)) ==
+                 step.task.episode.labels[step.task.episode.supports + q];
+    assert_near(outcome.accuracy, (double)right / (double)queries, 1e-9, "accuracy");
+
+    compare_tensor(&step, "", "embedding", learner.embeddings,
+                   outcome.images * imp_network_output_size(learner.network));
+    for (size_t i = 0; i < imp_network_tensor_count(learner.network); i++) {
+        imp_network_tensor tensor = imp_network_tensor_at(learner.network, i);
+        if (!is_statistic(tensor.name))
+            compare_tensor(&step, "grad.", tensor.name, tensor.gradients, tensor.count);
+    }
+    compare_tensor(&step, "grad.", "log_sigma_l", &learner.value_gradient[0], 1);
+    if (step.task.episode.unlabeled > 0)
+        compare_tensor(&step, "grad.", "log_sigma_u", &learner.value_gradient[1], 1);
+    else
+        assert_true(learner.value_gradient[1] == 0);
+    imp_learner_clear(&learner);
+    close_step(&step);
+}
+
+static void compare_five_updates(const char *kind)
+{
+    reference_step step = open_step(kind);
+    imp_learner learner = make_learner(&step);
+    const json_t *losses = json_object_get(step.expected, "losses");
+    double rate = json_number_value(
+        json_object_get(json_object_get(step.expected, "optimizer"), "lr"));
+    assert_int_equal(json_array_size(losses), 5);
+    for (size_t update = 0; update < 5; update++) {
+        double loss = add(&learner, &step).loss;
+        double expected = json_number_value(json_array_get(losses, update));
+        /* Steps of RMSProp amplify rounding; the fifth loss is small and only near. */
+        assert_near(loss, expected, (update < 4 ? 0.005 : 0.1) * expected, "loss");
+        assert_int_equal(imp_learner_update(&learner, rate, 1000, NULL, NULL), IMP_OK);
+    }
+    imp_learner_clear(&learner);
+    close_step(&step);
+}
+
+static void test_supervised(void **state)
+{
+    (void)state;
+    compare_first_step("supervised");
+    compare_five_updates("supervised");
+}
+
+static void test_semi_supervised(void **state)
+{
+    (void)state;
+    compare_first_step("semi-supervised");
+    compare_five_updates("semi-supervised");
+}
+
+int main(void)
+{
+    if (!reference_folder())
+        return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_supervised),
+        cmocka_unit_test(test_semi_supervised),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
