@@ -103,6 +103,15 @@ typedef struct imp_kernels {
     void (*multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
                      const float *b, size_t b_row, float *c, size_t c_row);
 
+    /* The nearest of `count` centers for each of `points` points, both of `dimensions` floats, row
+     * by row. nearest_packed() says how many floats nearest_pack() writes for the centers. best and
+     * second are the largest and second-largest score x.c - |c|^2 / 2 (-FLT_MAX where there is but
+     * one center); of centers with equal scores one of them is given. */
+    size_t (*nearest_packed)(size_t count, size_t dimensions);
+    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed);
+    void (*nearest)(size_t points, size_t dimensions, const float *x, size_t count,
+                    const float *packed, int32_t *center, float *best, float *second);
+
     /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
      * (channel, row, column) of PyTorch's weights. Sums of the patches (taps) and of their products
      * (taps, taps), overwritten. */

@@ -31,5 +31,9 @@ void VARIANT(first_forward)(const imp_padded *in, const float *weights, const fl
                             const float *bias, float *pooled, uint8_t *winner);
 void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                              double *sum_dz, double *products);
+size_t VARIANT(nearest_packed)(size_t count, size_t dimensions);
+void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed);
+void VARIANT(nearest)(size_t points, size_t dimensions, const float *x, size_t count,
+                      const float *packed, int32_t *center, float *best, float *second);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "episode/draw.h"
+#include "train/view.h"
 
 /* What one thread works with. */
 typedef struct desk {
@@ -79,18 +80,7 @@ static imp_status run_methods(const evaluation *work, const desk *own, const imp
                               imp_error *error)
 {
     size_t d = imp_encoder_output_size(work->encoder), episodes = work->options->episodes;
-    imp_episode_view view = {
-        .dimensions = d,
-        .way = episode->way,
-        .support = own->embeddings,
-        .support_label = episode->labels,
-        .support_count = episode->supports,
-        .query = own->embeddings + episode->supports * d,
-        .query_label = episode->labels + episode->supports,
-        .query_count = episode->queries,
-        .unlabeled = own->embeddings + (episode->supports + episode->queries) * d,
-        .unlabeled_count = episode->unlabeled,
-    };
+    imp_episode_view view = imp_view_of(episode, own->embeddings, d);
     for (size_t c = 0; c < work->contestants; c++) {
         imp_method_result result;
         imp_status status = imp_method_run(own->methods[c], &view, false, &result, error);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/view.h"
 
 /* ---- making ---- */
 
@@ -122,23 +123,6 @@ static imp_status reserve(imp_learner *learner, size_t images, imp_error *error)
     return IMP_OK;
 }
 
-/* The order of the rows is the order of the episode's images: supports, queries, unlabelled. */
-static imp_episode_view view_of(const imp_episode *episode, const float *embeddings, size_t d)
-{
-    return (imp_episode_view){
-        .dimensions = d,
-        .way = episode->way,
-        .support = embeddings,
-        .support_label = episode->labels,
-        .support_count = episode->supports,
-        .query = embeddings + episode->supports * d,
-        .query_label = episode->labels + episode->supports,
-        .query_count = episode->queries,
-        .unlabeled = embeddings + (episode->supports + episode->queries) * d,
-        .unlabeled_count = episode->unlabeled,
-    };
-}
-
 static void gather_gradient(const imp_episode_view *view, const imp_method_result *result,
                             float *gradient)
 {
@@ -183,7 +167,7 @@ imp_status imp_learner_add(imp_learner *learner, const imp_task *task, imp_outco
         return status;
 
     imp_episode_view view =
-        view_of(episode, learner->embeddings, imp_network_output_size(learner->network));
+        imp_view_of(episode, learner->embeddings, imp_network_output_size(learner->network));
     imp_method_result result;
     status = imp_method_run(learner->method, &view, true, &result, error);
     if (status)

@@ -37,7 +37,7 @@ static const imp_option options[] = {
     {IMP_OPTION_CHOICE(settings, isa), .name = "isa", .argument = "NAME", .choices = isas,
      .initial = "auto", .help = "the instruction set to use"},
     {IMP_OPTION_HEADING("Output")},
-    {IMP_OPTION_TEXT(settings, output), .name = "output", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the result, which is said at such length that it takes two lines"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
@@ -131,6 +131,19 @@ static void both_ways_to_give_a_value(void **state)
     assert_int_equal(result.settings.isa, 2);
     assert_string_equal(result.settings.output, "x=y");
     assert_true(result.settings.json);
+}
+
+static void a_short_form(void **state)
+{
+    (void)state;
+    char line[] = "-o out.npy a.npy";
+    outcome result = parse(line);
+    assert_int_equal(result.status, IMP_GO_ON);
+    assert_string_equal(result.settings.output, "out.npy");
+    assert_int_equal(result.operands, 1);
+    assert_refused("a.npy -o", "imp fit: option '--output' needs a value: FILE\n");
+    assert_refused("a.npy -p x",
+                   "imp fit: unknown option '-p'; 'imp fit --help' lists the options\n");
 }
 
 static void the_last_word_counts(void **state)
@@ -251,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_come_from_the_table),
         cmocka_unit_test(both_ways_to_give_a_value),
+        cmocka_unit_test(a_short_form),
         cmocka_unit_test(the_last_word_counts),
         cmocka_unit_test(operands_are_collected),
         cmocka_unit_test(numbers_are_strict),

@@ -1,0 +1,40 @@
+/*
+ * checkpoint.h - all that a run needs to go on to the same bits, in one atomically written file.
+ *
+ * The file is a model file that holds more: the optimizers' memory, the counters, the settings, the
+ * lengths of the logs and the weights that did best in validation. Random numbers need no state:
+ * episodes are named by the seed and their index, which the counters give.
+ */
+#ifndef IMP_TRAIN_CHECKPOINT_H
+#define IMP_TRAIN_CHECKPOINT_H
+
+#include "train/learner.h"
+#include "train/progress.h"
+#include "train/settings.h"
+#include "train/snapshot.h"
+
+typedef struct imp_checkpoint {
+    imp_settings settings;
+    imp_progress progress;
+    imp_snapshot best; /* empty before the first validation */
+    uint64_t json_bytes, csv_bytes;
+    char fingerprint[65]; /* of the data */
+} imp_checkpoint;
+
+/* Writes the learner and the rest. On failure the checkpoint that was there is intact. */
+imp_status imp_checkpoint_save(const char *path, imp_learner *learner,
+                               const imp_checkpoint *checkpoint, imp_error *error);
+
+/* Reads a checkpoint and makes the learner it holds, for so many threads. Release both; on failure
+ * both are zeroed, and IMP_EFORMAT says what is wrong with the file. */
+imp_status imp_checkpoint_load(const char *path, int threads, imp_learner *learner,
+                               imp_checkpoint *checkpoint, imp_error *error);
+
+/* Harmless on a zeroed one. */
+void imp_checkpoint_clear(imp_checkpoint *checkpoint);
+
+/* A new learner, as the settings say, for images of that size. */
+imp_status imp_learner_from_settings(imp_learner *learner, const imp_settings *settings,
+                                     size_t channels, size_t size, int threads, imp_error *error);
+
+#endif
