@@ -392,14 +392,12 @@ static imp_status find_header(const unsigned char *bytes, size_t size, cursor *c
     return IMP_OK;
 }
 
-imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *array,
-                         imp_error *error)
+/* Everything about the array but its data, which begin at bytes + *begin and end with the file. */
+static imp_status parse_layout(const unsigned char *bytes, size_t size, imp_array *array,
+                               size_t *begin, imp_error *error)
 {
-    *array = (imp_array){0};
-
     cursor c = {0};
-    size_t begin = 0;
-    imp_status status = find_header(bytes, size, &c, &begin, error);
+    imp_status status = find_header(bytes, size, &c, begin, error);
     if (status != IMP_OK)
         return status;
 
@@ -417,14 +415,27 @@ imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *arr
     if (!imp_shape_size(dtype, h.rank, h.shape, &count, &needed))
         return imp_fail(error, IMP_EFORMAT, "its shape %s of %s does not fit in any memory",
                         imp_shape_format(h.rank, h.shape).text, imp_dtype_name(dtype));
-    if (size - begin != needed)
+    if (size - *begin != needed)
         return imp_fail(
             error, IMP_EFORMAT, "it holds %zu bytes of data where its shape %s of %s needs %zu",
-            size - begin, imp_shape_format(h.rank, h.shape).text, imp_dtype_name(dtype), needed);
+            size - *begin, imp_shape_format(h.rank, h.shape).text, imp_dtype_name(dtype), needed);
 
-    status = imp_array_create(array, dtype, h.rank, h.shape, error);
+    *array = (imp_array){.dtype = dtype, .rank = h.rank, .count = count};
+    memcpy(array->shape, h.shape, h.rank * sizeof *h.shape);
+    return IMP_OK;
+}
+
+imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *array,
+                         imp_error *error)
+{
+    imp_array layout = {0};
+    size_t begin = 0;
+    *array = layout;
+    imp_status status = parse_layout(bytes, size, &layout, &begin, error);
     if (status == IMP_OK)
-        memcpy(array->data, bytes + begin, needed);
+        status = imp_array_create(array, layout.dtype, layout.rank, layout.shape, error);
+    if (status == IMP_OK)
+        memcpy(array->data, bytes + begin, size - begin);
     return status;
 }
 
@@ -437,11 +448,17 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
     imp_status status = imp_file_read(path, PTRDIFF_MAX, &bytes, &size, error);
     if (status != IMP_OK)
         return status;
-    status = imp_npy_parse(bytes, size, array, error);
-    if (status != IMP_OK)
+    size_t begin = 0;
+    status = parse_layout(bytes, size, array, &begin, error);
+    if (status != IMP_OK) {
         imp_error_prefix(error, path);
-    imp_release(bytes);
-    return status;
+        imp_release(bytes);
+        return status;
+    }
+    /* The array takes the file's memory over: a large one is never held twice. */
+    memmove(bytes, bytes + begin, size - begin);
+    array->data = bytes;
+    return IMP_OK;
 }
 
 /* ---- writing ---- */

@@ -56,4 +56,7 @@ int imp_command_metrics(int argc, char **argv);
 extern const imp_usage imp_predict_usage;
 int imp_command_predict(int argc, char **argv);
 
+extern const imp_usage imp_train_usage;
+int imp_command_train(int argc, char **argv);
+
 #endif

@@ -15,6 +15,7 @@ const imp_command imp_commands[] = {
     {&imp_help_usage, imp_command_help},
     {&imp_metrics_usage, imp_command_metrics},
     {&imp_predict_usage, imp_command_predict},
+    {&imp_train_usage, imp_command_train},
     {NULL, NULL},
 };
 

@@ -9,11 +9,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "data/catalog.h"
 
-enum { DEFAULT_SIZE = 28 };
+enum { DEFAULT_SIZE = 28, PARTS = 2 };
 
-static const char *const parts[] = {"images_background", "images_evaluation"};
+static const char *const parts[PARTS] = {"images_background", "images_evaluation"};
 
 /* The path of a part: a folder where there is one, else the zip. */
 static char *part_path(const char *path, const char *part)
@@ -37,24 +38,47 @@ static const char *below(const char *name, const char *part)
     return nested ? name + length + 1 : name;
 }
 
-static imp_status add_part(imp_catalog *catalog, const char *path, const char *part,
-                           imp_error *error)
-{
-    char *whole = part_path(path, part);
-    if (whole == NULL)
-        return imp_fail_memory(error, "a path");
-    imp_source *source = &catalog->sources[catalog->source_count];
-    imp_status status = imp_source_open(source, whole, error);
-    if (status == IMP_EIO)
-        imp_fail(error, status, "'%s' is not Omniglot: it has neither a folder %s nor %s.zip", path,
-                 part, part);
-    imp_release(whole);
-    if (status != IMP_OK)
-        return status;
-    uint32_t number = (uint32_t)catalog->source_count++;
+/* Both parts are opened at once, each by its own thread. */
+typedef struct opening {
+    const char *path;
+    imp_source *sources;
+    imp_status status[PARTS];
+    imp_error error[PARTS];
+} opening;
 
+static void open_part(size_t part, int worker, void *context)
+{
+    (void)worker;
+    opening *work = context;
+    imp_error *error = &work->error[part];
+    char *whole = part_path(work->path, parts[part]);
+    if (whole == NULL) {
+        work->status[part] = imp_fail_memory(error, "a path");
+        return;
+    }
+    work->status[part] = imp_source_open(&work->sources[part], whole, error);
+    if (work->status[part] == IMP_EIO)
+        imp_fail(error, IMP_EIO, "'%s' is not Omniglot: it has neither a folder %s nor %s.zip",
+                 work->path, parts[part], parts[part]);
+    imp_release(whole);
+}
+
+static imp_status open_parts(imp_catalog *catalog, const char *path, int threads, imp_error *error)
+{
+    opening work = {.path = path, .sources = catalog->sources};
+    imp_parallel(PARTS, threads, open_part, &work);
+    catalog->source_count = PARTS;
+    for (size_t part = 0; part < PARTS; part++)
+        if (work.status[part] != IMP_OK)
+            return imp_fail(error, work.status[part], "%s", work.error[part].message);
+    return IMP_OK;
+}
+
+static imp_status add_part(imp_catalog *catalog, uint32_t part, imp_error *error)
+{
+    const imp_source *source = &catalog->sources[part];
     for (size_t member = 0; member < source->count; member++) {
-        const char *name = below(source->names[member], part);
+        const char *name = below(source->names[member], parts[part]);
         if (!imp_source_is_picture(name))
             continue;
         imp_catalog_entry *entry = imp_catalog_add(catalog, name);
@@ -66,7 +90,7 @@ static imp_status add_part(imp_catalog *catalog, const char *path, const char *p
                             "'%s' in '%s' is not where Omniglot has pictures: "
                             "ALPHABET/characterNN/NNNN_NN.png",
                             name, source->path);
-        entry->source = number;
+        entry->source = part;
         entry->member = (uint32_t)member;
     }
     return IMP_OK;
@@ -83,9 +107,9 @@ imp_status imp_open_omniglot(imp_dataset *dataset, const char *path,
     plan.invert = options->invert >= 0; /* ink is black in the files and high here */
 
     imp_catalog catalog = {0};
-    imp_status status = IMP_OK;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IMP_OK; i++)
-        status = add_part(&catalog, path, parts[i], error);
+    imp_status status = open_parts(&catalog, path, plan.threads, error);
+    for (uint32_t part = 0; part < PARTS && status == IMP_OK; part++)
+        status = add_part(&catalog, part, error);
     if (status == IMP_OK)
         status = imp_catalog_load(&catalog, &plan, dataset, error);
     imp_catalog_clear(&catalog);

@@ -15,22 +15,36 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-bool imp_source_add(imp_source *source, const char *name)
+/* A larger copy of an array, or NULL. */
+static void *enlarge(const void *items, size_t count, size_t capacity, size_t size)
+{
+    void *larger = imp_allocate(capacity, size);
+    if (larger != NULL && count > 0)
+        memcpy(larger, items, count * size);
+    return larger;
+}
+
+bool imp_source_add(imp_source *source, const char *name, const imp_piece *piece)
 {
     if (source->count == source->capacity) {
         size_t capacity = source->capacity > 0 ? 2 * source->capacity : 256;
-        char **larger = imp_allocate(capacity, sizeof *larger);
-        if (larger == NULL)
+        char **names = enlarge(source->names, source->count, capacity, sizeof *names);
+        imp_piece *pieces = enlarge(source->pieces, source->count, capacity, sizeof *pieces);
+        if (names == NULL || pieces == NULL) {
+            imp_release(names);
+            imp_release(pieces);
             return false;
-        if (source->count > 0)
-            memcpy(larger, source->names, source->count * sizeof *larger);
+        }
         imp_release(source->names);
-        source->names = larger;
+        imp_release(source->pieces);
+        source->names = names;
+        source->pieces = pieces;
         source->capacity = capacity;
     }
     char *copy = imp_duplicate(name);
     if (copy == NULL)
         return false;
+    source->pieces[source->count] = piece != NULL ? *piece : (imp_piece){0};
     source->names[source->count++] = copy;
     return true;
 }
@@ -41,6 +55,8 @@ void imp_source_clear(imp_source *source)
         imp_release(source->names[i]);
     imp_release(source->names);
     imp_release(source->members);
+    imp_release(source->kept);
+    imp_release(source->pieces);
     imp_release(source->path);
     *source = (imp_source){0};
 }

@@ -14,13 +14,22 @@
 
 #include <imp/status.h>
 
+/* Where in memory the content of a file of a small archive is. */
+typedef struct imp_piece {
+    size_t begin, size;
+} imp_piece;
+
 typedef struct imp_source {
     char *path;
     bool archive;
     char **names; /* (count), sorted */
     size_t count;
-    size_t capacity;   /* of `names`, while they are collected */
+    size_t capacity;   /* of `names` and `pieces`, while they are collected */
     uint32_t *members; /* archives: (count), the place in `names` of the n-th file */
+
+    /* A small archive is unpacked while it is listed, since each pass over it costs as much. */
+    uint8_t *kept;     /* the content of all files, or NULL */
+    imp_piece *pieces; /* (count), by the order in the archive; meaningless without `kept` */
 } imp_source;
 
 /* The most bytes one file may have. */
@@ -53,8 +62,8 @@ bool imp_source_is_picture(const char *name);
 
 /* ---- the two kinds, used by source.c ---- */
 
-/* Takes a copy of the name; false when memory ran out. */
-bool imp_source_add(imp_source *source, const char *name);
+/* Takes a copy of the name; false when memory ran out. `piece` may be NULL. */
+bool imp_source_add(imp_source *source, const char *name, const imp_piece *piece);
 
 imp_status imp_source_list_folder(imp_source *source, imp_error *error);
 imp_status imp_source_list_archive(imp_source *source, imp_error *error);

@@ -1,9 +1,10 @@
 /*
  * source_archive.c - a zip or tar archive as a source, through libarchive.
  *
- * An archive is read from front to back, by every thread for itself: each visits all headers, which
- * is cheap, and unpacks and handles only its share of the files. So nothing is buffered but one
- * file per thread, whatever the size of the archive.
+ * A small archive is unpacked into memory while its files are listed. A larger one is read again
+ * from front to back, by every thread for itself: each visits all headers and unpacks and handles
+ * only its share of the files, so that nothing is held but one file per thread, whatever the size
+ * of the archive.
  */
 #include <archive.h>
 #include <archive_entry.h>
@@ -18,8 +19,12 @@
 enum {
     READ_SIZE = 64 << 10,
     FILES_PER_TURN = 16, /* neighbours in the archive that one thread takes together */
-    MOST_READERS = 8     /* every reader of a tar.gz unpacks all of it */
+    MOST_READERS = 8,    /* every reader of a tar.gz unpacks all of it */
+    FILES_PER_BLOCK = 32 /* of a kept archive, handled together */
 };
+
+/* What an archive may unpack to and still be small. */
+#define KEPT_LIMIT ((size_t)256 << 20)
 
 static struct archive *open_archive(const char *path, imp_error *error)
 {
@@ -78,38 +83,9 @@ static bool next_file(struct archive *archive, const char *path, const char **na
     }
 }
 
-imp_status imp_source_list_archive(imp_source *source, imp_error *error)
-{
-    struct archive *archive = open_archive(source->path, error);
-    if (archive == NULL)
-        return IMP_EFORMAT;
-    imp_status status = IMP_OK;
-    struct archive_entry *entry;
-    const char *name;
-    while (next_file(archive, source->path, &name, &entry, &status, error))
-        if (!imp_source_add(source, name)) {
-            status = imp_fail_memory(error, "a list of files");
-            break;
-        }
-    archive_read_free(archive);
-    if (status == IMP_OK && source->count == 0)
-        status = imp_fail(error, IMP_EFORMAT, "the archive '%s' holds no files", source->path);
-    return status;
-}
+/* ---- unpacking ---- */
 
-/* ---- reading ---- */
-
-typedef struct job {
-    const imp_source *source;
-    const bool *wanted;
-    size_t readers;
-    imp_source_visit *visit;
-    void *context;
-    imp_status status[MOST_READERS];
-    imp_error error[MOST_READERS];
-} job;
-
-/* A block of memory that grows to the largest file met. */
+/* A block of memory that grows with what is put in it. */
 typedef struct buffer {
     uint8_t *bytes;
     size_t capacity;
@@ -128,27 +104,78 @@ static bool reserve(buffer *space, size_t used)
     return true;
 }
 
-/* Unpacks the current file. The size its header claims is not trusted: it may be a lie or absent.
- */
+/* Unpacks the current file to `begin` of the buffer. The size its header claims is not trusted: it
+ * may be a lie or absent. */
 static imp_status unpack(struct archive *archive, const imp_source *source, const char *name,
-                         buffer *space, size_t *size, imp_error *fault)
+                         buffer *space, size_t begin, size_t *size, imp_error *fault)
 {
-    *size = 0;
+    size_t end = begin;
     for (;;) {
-        if (*size == space->capacity && !reserve(space, *size))
+        if (end == space->capacity && !reserve(space, end))
             return imp_fail_memory(fault, "a file of an archive");
-        la_ssize_t got = archive_read_data(archive, space->bytes + *size, space->capacity - *size);
+        la_ssize_t got = archive_read_data(archive, space->bytes + end, space->capacity - end);
         if (got == 0)
-            return IMP_OK;
+            break;
         if (got < 0)
             return imp_fail(fault, IMP_EFORMAT, "cannot unpack '%s' from '%s': %s", name,
                             source->path, archive_error_string(archive));
-        *size += (size_t)got;
-        if (*size > IMP_FILE_LIMIT)
+        end += (size_t)got;
+        if (end - begin > IMP_FILE_LIMIT)
             return imp_fail(fault, IMP_EUNSUPPORTED, "'%s' in '%s' is larger than %zu bytes", name,
                             source->path, IMP_FILE_LIMIT);
     }
+    *size = end - begin;
+    return IMP_OK;
 }
+
+/* ---- listing ---- */
+
+imp_status imp_source_list_archive(imp_source *source, imp_error *error)
+{
+    struct archive *archive = open_archive(source->path, error);
+    if (archive == NULL)
+        return IMP_EFORMAT;
+    imp_status status = IMP_OK;
+    struct archive_entry *entry;
+    const char *name;
+    buffer space = {0};
+    bool keep = true;
+    size_t used = 0;
+    while (next_file(archive, source->path, &name, &entry, &status, error)) {
+        imp_piece piece = {.begin = used};
+        /* What cannot be unpacked now will say so when it is read. */
+        if (keep)
+            keep = unpack(archive, source, name, &space, used, &piece.size, NULL) == IMP_OK;
+        used += piece.size;
+        if (used > KEPT_LIMIT)
+            keep = false;
+        if (!keep) {
+            imp_release(space.bytes);
+            space = (buffer){0};
+        }
+        if (!imp_source_add(source, name, &piece)) {
+            status = imp_fail_memory(error, "a list of files");
+            break;
+        }
+    }
+    source->kept = space.bytes;
+    archive_read_free(archive);
+    if (status == IMP_OK && source->count == 0)
+        status = imp_fail(error, IMP_EFORMAT, "the archive '%s' holds no files", source->path);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct job {
+    const imp_source *source;
+    const bool *wanted;
+    size_t readers;
+    imp_source_visit *visit;
+    void *context;
+    imp_status status[MOST_READERS];
+    imp_error error[MOST_READERS];
+} job;
 
 static void read_share(size_t share, int worker, void *context)
 {
@@ -181,7 +208,7 @@ static void read_share(size_t share, int worker, void *context)
             continue;
         imp_error fault;
         size_t size;
-        if (unpack(archive, source, name, &space, &size, &fault) == IMP_OK)
+        if (unpack(archive, source, name, &space, 0, &size, &fault) == IMP_OK)
             work->visit(member, space.bytes, size, NULL, work->context);
         else
             work->visit(member, NULL, 0, &fault, work->context);
@@ -190,10 +217,31 @@ static void read_share(size_t share, int worker, void *context)
     archive_read_free(archive);
 }
 
+static void visit_kept(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const job *work = context;
+    const imp_source *source = work->source;
+    size_t end = (block + 1) * FILES_PER_BLOCK;
+    if (end > source->count)
+        end = source->count;
+    for (size_t ordinal = block * FILES_PER_BLOCK; ordinal < end; ordinal++) {
+        size_t member = source->members[ordinal];
+        const imp_piece *piece = &source->pieces[ordinal];
+        if (work->wanted[member])
+            work->visit(member, source->kept + piece->begin, piece->size, NULL, work->context);
+    }
+}
+
 imp_status imp_source_read_archive(const imp_source *source, const bool *wanted, int threads,
                                    imp_source_visit *visit, void *context, imp_error *error)
 {
     job work = {.source = source, .wanted = wanted, .visit = visit, .context = context};
+    if (source->kept != NULL) {
+        imp_parallel((source->count + FILES_PER_BLOCK - 1) / FILES_PER_BLOCK, threads, visit_kept,
+                     &work);
+        return IMP_OK;
+    }
     work.readers = threads < MOST_READERS ? (size_t)threads : MOST_READERS;
     imp_parallel(work.readers, threads, read_share, &work);
     for (size_t share = 0; share < work.readers; share++)

@@ -43,7 +43,7 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
                                 strerror(errno));
     else if (S_ISDIR(about.st_mode))
         status = list(source, dirfd(stream), name, path, depth + 1, error);
-    else if (S_ISREG(about.st_mode) && !imp_source_add(source, path))
+    else if (S_ISREG(about.st_mode) && !imp_source_add(source, path, NULL))
         status = imp_fail_memory(error, "a list of files");
     path[length] = '\0';
     return status;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "methods/assign.h"
 #include "methods/farthest_first.h"
 #include "methods/imp.h"
 
@@ -72,64 +73,38 @@ static imp_status cluster_softly(job *work, imp_error *error)
 
 /* ---- DP-means ---- */
 
-/* One pass: each point to its nearest cluster, or to a new one if all are farther than lambda.
- * *changed counts the points whose cluster is another than before. */
-static imp_status assign_in_order(job *work, size_t *changed, imp_error *error)
-{
-    const imp_points *points = &work->points;
-    imp_clusters *clusters = &work->clusters;
-    *changed = 0;
-    for (size_t position = 0; position < points->first_count; position++) {
-        size_t i = imp_points_at(points, position);
-        const float *x = imp_points_row(points, i);
-        double distance;
-        size_t nearest = imp_nearest_cluster(clusters, x, IMP_UNLABELED, &distance);
-        if (distance > work->lambda) {
-            imp_status status =
-                imp_clusters_add(clusters, IMP_UNLABELED, work->options->sigma, x, error);
-            if (status != IMP_OK)
-                return status;
-            nearest = clusters->count - 1;
-        }
-        *changed += work->assignment[i] != (int32_t)nearest;
-        work->assignment[i] = (int32_t)nearest;
-    }
-    return IMP_OK;
-}
-
 /* Each cluster's mean; empty clusters are dropped and the assignments renumbered. */
-static void find_means(job *work)
+static void find_means(job *work, imp_assigner *assigner)
 {
-    const imp_points *points = &work->points;
     imp_clusters *clusters = &work->clusters;
     imp_means_begin(clusters);
-    for (size_t i = 0; i < points->first_count; i++) {
-        size_t c = (size_t)work->assignment[i];
-        const float *x = imp_points_row(points, i);
-        double *sum = imp_clusters_sum(clusters, c);
-        clusters->weight[c]++;
-        for (size_t j = 0; j < clusters->dimensions; j++)
-            sum[j] += x[j];
-    }
+    imp_assigner_sums(assigner, work->assignment, clusters);
     size_t before = clusters->count;
     imp_means_finish(clusters, NULL);
-    for (size_t i = 0; clusters->count < before && i < points->first_count; i++)
+    if (clusters->count == before)
+        return;
+    for (size_t i = 0; i < work->points.first_count; i++)
         work->assignment[i] = (int32_t)clusters->moved[work->assignment[i]];
+    imp_assigner_forget(assigner);
 }
 
 static imp_status cluster_hard(job *work, imp_error *error)
 {
     size_t steps = work->options->steps > 0 ? work->options->steps : MOST_PASSES;
-    while (work->steps < steps && !work->converged) {
+    imp_assigner *assigner;
+    imp_status status = imp_assigner_create(&work->points, &assigner, error);
+    while (status == IMP_OK && work->steps < steps && !work->converged) {
         size_t changed;
-        imp_status status = assign_in_order(work, &changed, error);
+        status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->options->sigma,
+                                   work->assignment, &changed, error);
         if (status != IMP_OK)
-            return status;
+            break;
         work->converged = changed == 0;
         work->steps++;
-        find_means(work);
+        find_means(work, assigner);
     }
-    return IMP_OK;
+    imp_assigner_free(assigner);
+    return status;
 }
 
 /* ---- the result ---- */

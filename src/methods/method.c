@@ -119,7 +119,7 @@ void imp_method_free(imp_method *method)
                          &method->query_gradient,
                          &method->support_gradient,
                          &method->unlabeled_gradient};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         imp_release(buffers[i]->memory);
     imp_clusters_release(&method->run.clusters);
     imp_shares_release(&method->run.shares);

@@ -22,7 +22,7 @@ static const imp_method_kind *const kinds[] = {
     &imp_kind_em,
 };
 
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 const imp_method_parameter imp_sigma_parameters[2] = {
     {.name = "log_sigma_l", .offset = 0, .count = 1},

@@ -91,7 +91,7 @@ static imp_status write_file(const char *path, imp_learner *learner,
     format(text.json, checkpoint->json_bytes);
     format(text.csv, checkpoint->csv_bytes);
     const imp_metadata metadata[] = {
-        {"version", imp_version()},       {"settings", settings},
+        {"version", imp_version()},        {"settings", settings},
         {"data", checkpoint->fingerprint}, {"update", text.update},
         {"best_update", text.best_update}, {"optimizer_steps", text.steps},
         {"log_jsonl_bytes", text.json},    {"log_csv_bytes", text.csv}};
@@ -171,19 +171,40 @@ static imp_status read_tensor(const imp_safetensors *file, const char *name, imp
     return IMP_OK;
 }
 
-static imp_status read_settings(const imp_safetensors *file, imp_checkpoint *checkpoint,
+static imp_status read_settings(const imp_safetensors *file, imp_settings *settings,
                                 imp_error *error)
 {
-    const char *settings = imp_safetensors_metadata(file, "settings");
-    const char *data = imp_safetensors_metadata(file, "data");
-    if (!settings || !data)
+    imp_settings_init(settings);
+    const char *text = imp_safetensors_metadata(file, "settings");
+    if (!text || !imp_safetensors_metadata(file, "data"))
         return imp_fail(error, IMP_EFORMAT, "it is not a checkpoint: it holds no settings");
-    snprintf(checkpoint->fingerprint, sizeof checkpoint->fingerprint, "%s", data);
-    imp_settings_init(&checkpoint->settings);
-    imp_status status = imp_settings_parse(&checkpoint->settings, settings, error);
+    return imp_settings_parse(settings, text, error);
+}
+
+imp_status imp_checkpoint_settings(const char *path, imp_settings *settings, imp_error *error)
+{
+    imp_safetensors *file;
+    imp_settings_init(settings);
+    imp_status status = imp_safetensors_load(path, &file, error);
+    if (status)
+        return status;
+    status = read_settings(file, settings, error);
+    if (status)
+        imp_error_prefix(error, path);
+    imp_safetensors_free(file);
+    return status;
+}
+
+static imp_status read_state(const imp_safetensors *file, imp_checkpoint *checkpoint,
+                             imp_error *error)
+{
+    imp_status status = read_settings(file, &checkpoint->settings, error);
+    if (status)
+        return status;
+    snprintf(checkpoint->fingerprint, sizeof checkpoint->fingerprint, "%s",
+             imp_safetensors_metadata(file, "data"));
     imp_progress *progress = &checkpoint->progress;
-    if (!status)
-        status = read_counter(file, "update", &progress->update, error);
+    status = read_counter(file, "update", &progress->update, error);
     if (!status)
         status = read_counter(file, "best_update", &progress->best_update, error);
     if (!status)
@@ -219,8 +240,7 @@ static imp_status read_optimizers(const imp_safetensors *file, imp_learner *lear
 }
 
 static imp_status read_learner(const imp_safetensors *file, int threads,
-                               const imp_settings *settings, imp_learner *learner,
-                               imp_error *error)
+                               const imp_settings *settings, imp_learner *learner, imp_error *error)
 {
     imp_network_options options = {.size = sizeof options, .threads = threads};
     imp_network *network;
@@ -254,7 +274,7 @@ imp_status imp_checkpoint_load(const char *path, int threads, imp_learner *learn
     imp_status status = imp_safetensors_load(path, &file, error);
     if (status)
         return status;
-    status = read_settings(file, checkpoint, error);
+    status = read_state(file, checkpoint, error);
     if (!status)
         status = read_learner(file, threads, &checkpoint->settings, learner, error);
     if (!status)

@@ -30,6 +30,9 @@ imp_status imp_checkpoint_save(const char *path, imp_learner *learner,
 imp_status imp_checkpoint_load(const char *path, int threads, imp_learner *learner,
                                imp_checkpoint *checkpoint, imp_error *error);
 
+/* Only the settings; *settings is to be cleared also on failure. */
+imp_status imp_checkpoint_settings(const char *path, imp_settings *settings, imp_error *error);
+
 /* Harmless on a zeroed one. */
 void imp_checkpoint_clear(imp_checkpoint *checkpoint);
 

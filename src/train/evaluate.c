@@ -55,8 +55,8 @@ static imp_status reserve(const evaluation *work, desk *own, size_t images, imp_
     imp_release(own->pixels);
     imp_release(own->embeddings);
     own->pixels = imp_allocate(images, floats * sizeof *own->pixels);
-    own->embeddings = imp_allocate(
-        images, imp_encoder_output_size(work->encoder) * sizeof *own->embeddings);
+    own->embeddings =
+        imp_allocate(images, imp_encoder_output_size(work->encoder) * sizeof *own->embeddings);
     own->capacity = own->pixels && own->embeddings ? images : 0;
     return own->capacity ? IMP_OK : imp_fail_memory(error, "the pixels of an episode");
 }

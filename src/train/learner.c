@@ -39,8 +39,8 @@ imp_status imp_learner_make(imp_learner *learner, imp_network *network, imp_meth
         status = imp_optimizer_create(imp_network_parameter_count(network), options,
                                       &learner->network_optimizer, error);
     if (!status)
-        status = imp_optimizer_create(learner->value_count, options, &learner->method_optimizer,
-                                      error);
+        status =
+            imp_optimizer_create(learner->value_count, options, &learner->method_optimizer, error);
     if (status) {
         imp_learner_clear(learner);
         return status;
@@ -161,8 +161,8 @@ imp_status imp_learner_add(imp_learner *learner, const imp_task *task, imp_outco
     size_t images = imp_episode_size(episode);
     imp_status status = reserve(learner, images, error);
     if (!status)
-        status = imp_network_forward(learner->network, task->pixels, images, learner->embeddings,
-                                     error);
+        status =
+            imp_network_forward(learner->network, task->pixels, images, learner->embeddings, error);
     if (status)
         return status;
 

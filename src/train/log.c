@@ -23,8 +23,7 @@ static const char csv_header[] = "update,loss,accuracy,clusters,sigma_l,sigma_u,
 
 static imp_status cannot_write(const imp_log *log, const char *name, imp_error *error)
 {
-    return imp_fail(error, IMP_EIO, "cannot write '%s/%s': %s", log->folder, name,
-                    strerror(errno));
+    return imp_fail(error, IMP_EIO, "cannot write '%s/%s': %s", log->folder, name, strerror(errno));
 }
 
 static imp_status append(const imp_log *log, const char *name, int descriptor, uint64_t *bytes,
@@ -115,10 +114,9 @@ static void format(double value, const char *absent, char *text, size_t size)
 
 static void format_line(const imp_line *line, const char *absent, char text[COLUMNS][32])
 {
-    const double values[] = {line->loss,       line->accuracy, line->clusters,
-                             line->sigma_l,    line->sigma_u,  line->rate,
-                             line->norm,       line->validation, line->images_per_second,
-                             line->seconds};
+    const double values[] = {
+        line->loss, line->accuracy, line->clusters,   line->sigma_l,           line->sigma_u,
+        line->rate, line->norm,     line->validation, line->images_per_second, line->seconds};
     snprintf(text[0], sizeof text[0], "%" PRIu64, line->update);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         format(values[i], absent, text[i + 1], sizeof text[i + 1]);

@@ -2,7 +2,8 @@
  * log.h - log.jsonl and log.csv: a line for every so many updates.
  *
  * A checkpoint remembers how long the two files were. What a killed run wrote after its last
- * checkpoint is cut off when the run is resumed, so that no line is missing and none is there twice.
+ * checkpoint is cut off when the run is resumed, so that no line is missing and none is there
+ * twice.
  */
 #ifndef IMP_TRAIN_LOG_H
 #define IMP_TRAIN_LOG_H

@@ -15,8 +15,7 @@ typedef struct imp_method_tensors {
 /* One tensor per parameter, named PREFIX and the parameter's name; `values` (as floats, in the
  * method's order) are pointed to, not copied. Release with imp_method_tensors_clear(). */
 imp_status imp_method_tensors_make(imp_method_tensors *tensors, const char *prefix,
-                                   const imp_method *method, const float *values,
-                                   imp_error *error);
+                                   const imp_method *method, const float *values, imp_error *error);
 
 /* Harmless on zeroed ones. */
 void imp_method_tensors_clear(imp_method_tensors *tensors);

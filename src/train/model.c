@@ -203,8 +203,7 @@ imp_status imp_model_import(const char *path, const imp_settings *settings, size
                             : imp_fail_memory(error, "the settings");
     json_decref(all);
     if (!status)
-        status =
-            imp_network_load(path, settings->network, &options, &model->network, error);
+        status = imp_network_load(path, settings->network, &options, &model->network, error);
     imp_method *method = NULL;
     imp_method_options method_options = imp_settings_method(&model->settings);
     if (!status)
@@ -234,8 +233,8 @@ imp_status imp_model_write(imp_model *model, const char *path, imp_error *error)
     if (values) {
         for (size_t i = 0; i < model->value_count; i++)
             values[i] = (float)model->values[i];
-        status = write_model(model->network, method, values, &model->settings, &model->origin,
-                             path, error);
+        status = write_model(model->network, method, values, &model->settings, &model->origin, path,
+                             error);
     } else {
         status = imp_fail_memory(error, "the method's parameters");
     }

@@ -13,10 +13,10 @@
 
 /* How a model came about. */
 typedef struct imp_model_origin {
-    char fingerprint[65];  /* of the data; empty if unknown */
-    uint64_t update;       /* how many updates it has seen */
-    double validation;     /* accuracy on validation episodes; NAN if none was made */
-    bool inverted;         /* whether pictures were inverted, with "own" settled */
+    char fingerprint[65]; /* of the data; empty if unknown */
+    uint64_t update;      /* how many updates it has seen */
+    double validation;    /* accuracy on validation episodes; NAN if none was made */
+    bool inverted;        /* whether pictures were inverted, with "own" settled */
 } imp_model_origin;
 
 typedef struct imp_model {
@@ -35,8 +35,8 @@ imp_status imp_model_save(imp_learner *learner, const imp_settings *settings,
  * alone gets the default settings and the network's own input. */
 imp_status imp_model_load(const char *path, int threads, imp_model *model, imp_error *error);
 
-/* Makes a model of a PyTorch state dict that does not say what it is: `settings` do, with `channels`
- * and `size` of its images. */
+/* Makes a model of a PyTorch state dict that does not say what it is: `settings` do, with
+ * `channels` and `size` of its images. */
 imp_status imp_model_import(const char *path, const imp_settings *settings, size_t channels,
                             size_t size, imp_model *model, imp_error *error);
 

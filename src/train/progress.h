@@ -12,7 +12,7 @@ typedef struct imp_window {
 
 /* All that a run counts. */
 typedef struct imp_progress {
-    uint64_t update;      /* how many have been made */
+    uint64_t update; /* how many have been made */
     imp_window window;
     double seconds;       /* spent so far, in all processes of the run */
     double best;          /* accuracy in validation; NAN before the first */

@@ -24,25 +24,35 @@ const char *const imp_optimizer_names[] = {"rmsprop", "sgd", "adam", NULL};
 
 #define OFFSET(member) .offset = offsetof(imp_settings, member)
 #define INTEGER_ROW(member, text, from, to, first, help) \
-    {.name = text, .kind = IMP_SETTING_INTEGER, OFFSET(member), .least = (double)(from), \
-     .most = (double)(to), .initial = first},
+    {.name = text,                                       \
+     .kind = IMP_SETTING_INTEGER,                        \
+     OFFSET(member),                                     \
+     .least = (double)(from),                            \
+     .most = (double)(to),                               \
+     .initial = first},
 #define NUMBER_ROW(member, text, from, to, first, help) \
-    {.name = text, .kind = IMP_SETTING_NUMBER, OFFSET(member), .least = (from), .most = (to), \
+    {.name = text,                                      \
+     .kind = IMP_SETTING_NUMBER,                        \
+     OFFSET(member),                                    \
+     .least = (from),                                   \
+     .most = (to),                                      \
      .initial = first},
 #define TEXT_ROW(member, text, argument, first, help) \
     {.name = text, .kind = IMP_SETTING_TEXT, OFFSET(member), .initial = first},
 #define CHOICE_ROW(member, text, names, first, help) \
     {.name = text, .kind = IMP_SETTING_CHOICE, OFFSET(member), .choices = names, .initial = first},
 #define FLAG_ROW(member, text, help) \
-    {.name = text, .kind = IMP_SETTING_FLAG, OFFSET(member), .choices = imp_no_yes_names, \
+    {.name = text,                   \
+     .kind = IMP_SETTING_FLAG,       \
+     OFFSET(member),                 \
+     .choices = imp_no_yes_names,    \
      .initial = "no"},
 
 static const imp_setting table[] = {
     IMP_DATA_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-    IMP_TASK_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-    IMP_METHOD_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-    IMP_TRAINING_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-};
+        IMP_TASK_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
+            IMP_METHOD_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
+                IMP_TRAINING_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)};
 
 enum { SETTINGS = sizeof table / sizeof *table };
 

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "train/settings.h"
 
@@ -27,6 +28,13 @@ imp_dataset_options imp_settings_data(const imp_settings *settings, int threads)
     };
     options.threads = threads;
     return options;
+}
+
+bool imp_settings_inverts(const imp_settings *settings, const imp_dataset *dataset)
+{
+    enum { OWN, AS_IS, INVERT };
+    return settings->ink == INVERT ||
+           (settings->ink == OWN && strcmp(imp_dataset_kind(dataset), "omniglot") == 0);
 }
 
 imp_episode_options imp_settings_task(const imp_settings *settings, imp_purpose purpose)

@@ -248,7 +248,7 @@ static void usage_is_made_from_the_table(void **state)
               "                        default auto)\n"
               "\n"
               "Output\n"
-              "  --output FILE         where to write the result, which is said at such length\n"
+              "  -o, --output FILE     where to write the result, which is said at such length\n"
               "                        that it takes two lines\n"
               "  --json                write JSON\n"
               "  -h, --help            show this help and exit\n"

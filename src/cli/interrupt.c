@@ -1,0 +1,26 @@
+/* interrupt.c - turns the first Ctrl-C into a flag. */
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void note(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void imp_interrupt_catch(void)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool imp_interrupted(void)
+{
+    return interrupted != 0;
+}

@@ -1,0 +1,72 @@
+/* progress.c - draws the progress line. */
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+imp_progress_line imp_progress_start(bool quiet)
+{
+    const char *kind = getenv("TERM");
+    bool capable = !kind || strcmp(kind, "dumb") != 0;
+    return (imp_progress_line){.quiet = quiet, .terminal = isatty(STDERR_FILENO) && capable};
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+bool imp_progress_due(const imp_progress_line *line, bool keep)
+{
+    if (line->quiet)
+        return false;
+    return line->terminal ? keep || seconds_since(&line->last) >= 0.1 : keep;
+}
+
+void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool keep,
+                       const char *text)
+{
+    if (!imp_progress_due(line, keep))
+        return;
+    if (!line->terminal) {
+        fprintf(stderr, "%zu/%zu  %s\n", done, total, text);
+        return;
+    }
+    enum { WIDTH = 20 };
+    size_t full = total > 0 ? done * WIDTH / total : 0;
+    fputs("\r[", stderr);
+    for (size_t i = 0; i < WIDTH; i++)
+        fputc(i < full ? '#' : '.', stderr);
+    fprintf(stderr, "] %zu/%zu  %s\033[K", done, total, text);
+    fflush(stderr);
+    line->drawn = true;
+    clock_gettime(CLOCK_MONOTONIC, &line->last);
+}
+
+void imp_progress_end(imp_progress_line *line)
+{
+    if (line->drawn)
+        fputs("\r\033[K", stderr);
+    line->drawn = false;
+}
+
+imp_duration imp_duration_of(double seconds)
+{
+    imp_duration duration;
+    if (!(seconds >= 0 && seconds < 1e9)) {
+        snprintf(duration.text, sizeof duration.text, "?");
+        return duration;
+    }
+    long whole = lround(seconds);
+    if (whole >= 3600)
+        snprintf(duration.text, sizeof duration.text, "%ld:%02ld:%02ld", whole / 3600,
+                 whole / 60 % 60, whole % 60);
+    else
+        snprintf(duration.text, sizeof duration.text, "%ld:%02ld", whole / 60, whole % 60);
+    return duration;
+}

@@ -1,0 +1,191 @@
+/*
+ * train.c - `imp train`: trains an embedding by episodes, shows how it is doing, and resumes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/training_options.h"
+#include "train/recipe.h"
+#include "train/run_folder.h"
+#include "train/trainer.h"
+
+typedef struct arguments {
+    imp_settings settings;
+    const char *out, *recipe, *resume;
+    int64_t threads;
+    bool quiet, list_recipes;
+} arguments;
+#define IMP_ARGUMENTS arguments
+
+/* clang-format off */
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Run")},
+    {IMP_OPTION_TEXT(arguments, out), .name = "out", .argument = "FOLDER",
+     .help = "where settings, logs, checkpoint and model are kept"},
+    {IMP_OPTION_TEXT(arguments, recipe), .name = "recipe", .argument = "NAME",
+     .help = "begin with the settings of a recipe, built in or a file"},
+    {IMP_OPTION_FLAG(arguments, list_recipes), .name = "list-recipes",
+     .help = "list the recipes that are built in"},
+    {IMP_OPTION_TEXT(arguments, resume), .name = "resume", .argument = "FOLDER",
+     .help = "go on with a run that was stopped or killed"},
+    {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; results do not depend on it"},
+    {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
+    {IMP_OPTION_HEADING("Data")},
+    IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
+    {IMP_OPTION_HEADING("Episodes")},
+    IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
+    {IMP_OPTION_HEADING("Method")},
+    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    {IMP_OPTION_HEADING("Training")},
+    IMP_OPTIONS_OF(IMP_TRAINING_SETTINGS)
+    {IMP_OPTION_END}};
+/* clang-format on */
+
+static const char *const examples[] = {
+    "imp train --task alphabets --updates 500 --out run",
+    "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
+    "imp train --resume run", NULL};
+
+const imp_usage imp_train_usage = {
+    .command = "train",
+    .summary = "Train an embedding on few-shot episodes",
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "train";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+/* ---- progress ---- */
+
+static void describe(const imp_train_report *report, char *text, size_t size)
+{
+    const imp_line *line = &report->line;
+    int used = snprintf(text, size, "loss %.3f  accuracy %.1f%%  clusters %.1f", line->loss,
+                        100 * line->accuracy, line->clusters);
+    if (isfinite(line->sigma_l) && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "  sigma %.2f", line->sigma_l);
+    if (isfinite(line->sigma_l) && isfinite(line->sigma_u) && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "/%.2f", line->sigma_u);
+    if (!isnan(report->best) && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "  validation %.1f%% (best %.1f%%)",
+                         100 * report->validation, 100 * report->best);
+    if (used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "  %.0f images/s  %s left",
+                 line->images_per_second, imp_duration_of(report->seconds_left).text);
+}
+
+static bool proceed(const imp_train_report *report, void *context)
+{
+    imp_progress_line *line = context;
+    if (imp_progress_due(line, report->new_line)) {
+        char text[400];
+        describe(report, text, sizeof text);
+        imp_progress_show(line, report->update, report->updates, report->new_line, text);
+    }
+    return !imp_interrupted();
+}
+
+/* ---- the command ---- */
+
+static int list_recipes(void)
+{
+    for (size_t i = 0; imp_recipe_at(i).name; i++) {
+        char summary[200];
+        imp_recipe_summary(imp_recipe_at(i).text, summary, sizeof summary);
+        printf("%-28s%s\n", imp_recipe_at(i).name, summary);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* The command line over what the recipe or the resumed run says: two passes of the parser, of which
+ * the first only finds out where to begin. */
+static int settle(int argc, char **argv, arguments *given)
+{
+    imp_settings_init(&given->settings);
+    int operands, status = imp_parse(&imp_train_usage, argc, argv, given, &operands);
+    if (status != IMP_GO_ON || given->list_recipes)
+        return status;
+    if (given->resume && (given->recipe || given->out))
+        return imp_complain(IMP_EXIT_USAGE, command, "--resume does not go with --recipe or --out");
+    if (!given->resume && !given->out)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs --out FOLDER for a new run, or --resume FOLDER for an old one");
+    imp_settings begun;
+    imp_settings_init(&begun);
+    imp_error error;
+    imp_status failed = IMP_OK;
+    if (given->resume)
+        failed = imp_run_settings(given->resume, &begun, &error);
+    else if (given->recipe)
+        failed = imp_recipe_apply(&begun, given->recipe, &error);
+    imp_settings_clear(&given->settings);
+    given->settings = begun;
+    if (failed)
+        return fail(&error);
+    return imp_parse(&imp_train_usage, argc, argv, given, &operands);
+}
+
+static void conclude(const arguments *given, const imp_train_result *result)
+{
+    const char *folder = given->resume ? given->resume : given->out;
+    if (given->quiet)
+        return;
+    if (!result->finished) {
+        fprintf(stderr, "stopped after update %llu; go on with: imp train --resume %s\n",
+                (unsigned long long)result->update, folder);
+        return;
+    }
+    fprintf(stderr, "%llu updates in %s; ", (unsigned long long)result->update,
+            imp_duration_of(result->seconds).text);
+    if (!isnan(result->best))
+        fprintf(stderr, "best validation accuracy %.1f%% at update %llu; ", 100 * result->best,
+                (unsigned long long)result->best_update);
+    fprintf(stderr, "the model is %s\n", imp_run_file(folder, imp_model_name).text);
+}
+
+static int train(const arguments *given)
+{
+    imp_error error;
+    imp_dataset *dataset;
+    imp_dataset_options data = imp_settings_data(&given->settings, (int)given->threads);
+    if (imp_dataset_open(given->settings.data, &data, &dataset, &error) != IMP_OK)
+        return fail(&error);
+
+    imp_progress_line line = imp_progress_start(given->quiet);
+    imp_train_options wanted = {.folder = given->resume ? given->resume : given->out,
+                                .threads = (int)given->threads,
+                                .proceed = proceed,
+                                .context = &line};
+    imp_train_result result;
+    imp_interrupt_catch();
+    imp_status failed = given->resume
+                            ? imp_train_resume(&given->settings, dataset, &wanted, &result, &error)
+                            : imp_train(&given->settings, dataset, &wanted, &result, &error);
+    imp_progress_end(&line);
+    imp_dataset_free(dataset);
+    if (failed)
+        return fail(&error);
+    conclude(given, &result);
+    enum { INTERRUPTED = 130 }; /* what a shell says of a command that Ctrl-C ended */
+    return result.finished ? EXIT_SUCCESS : INTERRUPTED;
+}
+
+int imp_command_train(int argc, char **argv)
+{
+    arguments given = {0};
+    int status = settle(argc, argv, &given);
+    if (status == IMP_GO_ON)
+        status = given.list_recipes ? list_recipes() : train(&given);
+    imp_settings_clear(&given.settings);
+    return status;
+}

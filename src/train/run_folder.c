@@ -1,0 +1,88 @@
+/* run_folder.c - making, recognising and reading the folder of a run. */
+#include "train/run_folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "train/checkpoint.h"
+
+const char imp_settings_name[] = "settings.json";
+const char imp_checkpoint_name[] = "checkpoint.safetensors";
+const char imp_model_name[] = "model.safetensors";
+
+imp_run_path imp_run_file(const char *folder, const char *name)
+{
+    imp_run_path path;
+    int length = snprintf(path.text, sizeof path.text, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path.text)
+        path.text[0] = '\0'; /* opening it then fails, and nothing else is touched */
+    return path;
+}
+
+bool imp_run_has(const char *folder, const char *name)
+{
+    return access(imp_run_file(folder, name).text, F_OK) == 0;
+}
+
+/* Like mkdir -p. */
+static imp_status make_folders(const char *folder, imp_error *error)
+{
+    imp_run_path path = imp_run_file(folder, "");
+    for (char *slash = strchr(path.text + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path.text, 0777) != 0 && errno != EEXIST)
+            return imp_fail(error, IMP_EIO, "cannot make the folder '%s': %s", path.text,
+                            strerror(errno));
+        *slash = '/';
+    }
+    return IMP_OK;
+}
+
+imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error)
+{
+    if (imp_run_has(folder, imp_settings_name) || imp_run_has(folder, imp_checkpoint_name))
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' already holds a run; resume it, or choose another folder", folder);
+    imp_status status = make_folders(folder, error);
+    return status ? status : imp_run_write_settings(folder, settings, error);
+}
+
+imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
+                                  imp_error *error)
+{
+    json_t *object = imp_settings_to_json(settings);
+    if (!object)
+        return imp_fail_memory(error, "the settings");
+    imp_status status = imp_json_save(imp_run_file(folder, imp_settings_name).text, object, error);
+    json_decref(object);
+    return status;
+}
+
+imp_status imp_run_settings(const char *folder, imp_settings *settings, imp_error *error)
+{
+    if (imp_run_has(folder, imp_checkpoint_name))
+        return imp_checkpoint_settings(imp_run_file(folder, imp_checkpoint_name).text, settings,
+                                       error);
+    imp_settings_init(settings);
+    imp_run_path path = imp_run_file(folder, imp_settings_name);
+    if (!imp_run_has(folder, imp_settings_name))
+        return imp_fail(error, IMP_EINVAL,
+                        "there is no run in '%s' to resume: it has no settings.json", folder);
+    enum { LIMIT = 1 << 20 };
+    unsigned char *text;
+    size_t size;
+    imp_status status = imp_file_read(path.text, LIMIT, &text, &size, error);
+    if (status)
+        return status;
+    status = imp_settings_parse(settings, (const char *)text, error);
+    imp_release(text);
+    if (status)
+        imp_error_prefix(error, path.text);
+    return status;
+}

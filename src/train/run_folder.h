@@ -1,0 +1,34 @@
+/*
+ * run_folder.h - the folder of a run: settings.json, checkpoint.safetensors, model.safetensors,
+ * log.jsonl, log.csv.
+ */
+#ifndef IMP_TRAIN_RUN_FOLDER_H
+#define IMP_TRAIN_RUN_FOLDER_H
+
+#include "train/settings.h"
+
+typedef struct imp_run_path {
+    char text[4096];
+} imp_run_path;
+
+extern const char imp_settings_name[], imp_checkpoint_name[], imp_model_name[];
+
+/* FOLDER/NAME, cut if it is too long for any file system. */
+imp_run_path imp_run_file(const char *folder, const char *name);
+
+/* Whether there is such a file in it. */
+bool imp_run_has(const char *folder, const char *name);
+
+/* Makes the folder, with those above it, and writes the settings into it. A folder that already
+ * holds a run is refused: IMP_EINVAL. */
+imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error);
+
+/* Writes settings.json anew. */
+imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
+                                  imp_error *error);
+
+/* Reads the settings of a run: those of its checkpoint or, before there is one, of settings.json.
+ * *settings is to be cleared also on failure. IMP_EINVAL if there is no run in the folder. */
+imp_status imp_run_settings(const char *folder, imp_settings *settings, imp_error *error);
+
+#endif
