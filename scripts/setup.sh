@@ -12,7 +12,8 @@ packages_of() {
         libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
     test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
         python3-numpy python3-pil python3-sklearn ;;
-    bench) echo libdnnl-dev python3-numpy python3-pil python3-torch ;;
+    bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
+        python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;
     lint) echo clang-tidy cppcheck shellcheck ;;
     *)
         echo "scripts/setup.sh: unknown group '$1'; there are build, test, bench and lint" >&2

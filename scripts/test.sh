@@ -116,13 +116,15 @@ install_and_consume() { # NAME BUILD-FOLDER [PKG-CONFIG-OPTION]
 # ---- the long ones ----
 
 fuzz() { # PROGRAM
-    local name corpus seeds
+    local name corpus seeds dictionary options=()
     name=$(basename "$1")
     corpus=build/fuzz/corpus/$name
     seeds=tests/fuzz/corpus/${name#fuzz_}
+    dictionary=tests/fuzz/${name#fuzz_}.dict
     mkdir -p "$corpus"
+    [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
     [ ! -d "$seeds" ] || cp -n "$seeds"/* "$corpus"
-    "$1" -max_total_time=60 -timeout=10 -artifact_prefix="$corpus-" "$corpus"
+    "$1" -max_total_time=60 -timeout=10 -artifact_prefix="$corpus-" "${options[@]}" "$corpus"
 }
 
 # ---- all stages ----

@@ -152,7 +152,7 @@ static imp_status check_files(check *c, const char *in, const char *out, imp_err
     imp_status status = imp_file_read(in, (size_t)1 << 32, &bytes, &size, error);
     if (status)
         return status;
-    c->next = (const float *)bytes;
+    c->next = (const float *)(const void *)bytes; /* imp_file_read() aligns */
     c->left = size / sizeof(float);
     status = imp_network_create("conv4", &options, &c->network, error);
     if (!status)

@@ -59,4 +59,10 @@ int imp_command_predict(int argc, char **argv);
 extern const imp_usage imp_train_usage;
 int imp_command_train(int argc, char **argv);
 
+extern const imp_usage imp_eval_usage;
+int imp_command_eval(int argc, char **argv);
+
+extern const imp_usage imp_model_usage;
+int imp_command_model(int argc, char **argv);
+
 #endif

@@ -37,8 +37,8 @@ static const char *const examples[] = {
 
 const imp_usage imp_data_usage = {
     .command = "data",
-    .summary = "Look at, split, pack or fetch data: ACTION is info, show, split, pack or get",
-    .operands = "ACTION DATA [OUTPUT]",
+    .summary = "Look at, split, pack or fetch data",
+    .operands = "info|show|split|pack|get DATA [OUTPUT]",
     .fewest = 2,
     .most = 3,
     .options = options,

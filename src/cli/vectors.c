@@ -174,11 +174,6 @@ static int read_supports(const char *command, const char *support, const char *l
     int status = imp_read_rows(command, support, &rows);
     if (status != IMP_GO_ON)
         return status;
-    if (!labels) {
-        status = append_rows(command, support, &rows, points);
-        free(rows.values);
-        return status;
-    }
     size_t count;
     points->rows = rows;
     status = imp_read_labels(command, labels, &points->labels, &count);

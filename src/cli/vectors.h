@@ -35,8 +35,7 @@ typedef struct imp_labeled_rows {
     int32_t *labels; /* (rows.count) */
 } imp_labeled_rows;
 
-/* Each file may be NULL, but not supports and unlabelled points both; without labels all points are
- * unlabelled. */
+/* `support` comes with `labels`; it or `unlabeled` may be NULL, but not both. */
 int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
                           const char *unlabeled, imp_labeled_rows *points);
 

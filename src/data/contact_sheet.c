@@ -58,6 +58,7 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
         imp_image_clear(&sheet);
         return imp_fail_memory(error, "a contact sheet");
     }
+    bool coloured = dataset->channels == 3;
     memset(sheet.pixels, 0xFF, (size_t)sheet.width * sheet.height * 3);
     for (size_t i = 0; i < rows * columns && status == IMP_OK; i++) {
         size_t left = i % columns * pitch, top = i / columns * pitch;
@@ -67,12 +68,15 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
             status = imp_fail(error, IMP_EINVAL, "there is no image number %zu", cells[i].image);
             break;
         }
+        coloured = coloured || cells[i].mark > 0;
         if (cells[i].mark > 0)
             fill(&sheet, left, top, pitch,
                  palette[(cells[i].mark - 1) % (sizeof palette / sizeof *palette)]);
         imp_dataset_image(dataset, cells[i].image, planes);
         place(dataset, planes, &sheet, left + GAP, top + GAP);
     }
+    if (status == IMP_OK && !coloured)
+        status = imp_image_convert(&sheet, 1, error); /* a third of the file */
     if (status == IMP_OK)
         status = imp_png_save(path, &sheet, error);
     imp_release(planes);

@@ -99,7 +99,16 @@ static imp_status sort_names(imp_source *source, imp_error *error)
     return IMP_OK;
 }
 
+/* What an archive may unpack to and still be small. */
+#define KEPT_LIMIT ((size_t)256 << 20)
+
 imp_status imp_source_open(imp_source *source, const char *path, imp_error *error)
+{
+    return imp_source_open_keeping(source, path, KEPT_LIMIT, error);
+}
+
+imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t kept_limit,
+                                   imp_error *error)
 {
     *source = (imp_source){0};
     struct stat about;
@@ -110,7 +119,7 @@ imp_status imp_source_open(imp_source *source, const char *path, imp_error *erro
         return imp_fail_memory(error, "a path");
 
     source->archive = !S_ISDIR(about.st_mode);
-    imp_status status = source->archive ? imp_source_list_archive(source, error)
+    imp_status status = source->archive ? imp_source_list_archive(source, kept_limit, error)
                                         : imp_source_list_folder(source, error);
     if (status == IMP_OK)
         status = sort_names(source, error);

@@ -40,6 +40,10 @@ typedef struct imp_source {
  * when it is neither or broken. */
 imp_status imp_source_open(imp_source *source, const char *path, imp_error *error);
 
+/* The same with another idea of a small archive: one that unpacks to at most so many bytes. */
+imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t kept_limit,
+                                   imp_error *error);
+
 /* Releases everything and zeroes the struct; harmless on a zeroed one. */
 void imp_source_clear(imp_source *source);
 
@@ -66,7 +70,7 @@ bool imp_source_is_picture(const char *name);
 bool imp_source_add(imp_source *source, const char *name, const imp_piece *piece);
 
 imp_status imp_source_list_folder(imp_source *source, imp_error *error);
-imp_status imp_source_list_archive(imp_source *source, imp_error *error);
+imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_error *error);
 imp_status imp_source_read_folder(const imp_source *source, const bool *wanted, int threads,
                                   imp_source_visit *visit, void *context, imp_error *error);
 imp_status imp_source_read_archive(const imp_source *source, const bool *wanted, int threads,

@@ -23,9 +23,6 @@ enum {
     FILES_PER_BLOCK = 32 /* of a kept archive, handled together */
 };
 
-/* What an archive may unpack to and still be small. */
-#define KEPT_LIMIT ((size_t)256 << 20)
-
 static struct archive *open_archive(const char *path, imp_error *error)
 {
     struct archive *archive = archive_read_new();
@@ -130,7 +127,7 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
 
 /* ---- listing ---- */
 
-imp_status imp_source_list_archive(imp_source *source, imp_error *error)
+imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_error *error)
 {
     struct archive *archive = open_archive(source->path, error);
     if (archive == NULL)
@@ -139,7 +136,7 @@ imp_status imp_source_list_archive(imp_source *source, imp_error *error)
     struct archive_entry *entry;
     const char *name;
     buffer space = {0};
-    bool keep = true;
+    bool keep = kept_limit > 0;
     size_t used = 0;
     while (next_file(archive, source->path, &name, &entry, &status, error)) {
         imp_piece piece = {.begin = used};
@@ -147,7 +144,7 @@ imp_status imp_source_list_archive(imp_source *source, imp_error *error)
         if (keep)
             keep = unpack(archive, source, name, &space, used, &piece.size, NULL) == IMP_OK;
         used += piece.size;
-        if (used > KEPT_LIMIT)
+        if (used > kept_limit)
             keep = false;
         if (!keep) {
             imp_release(space.bytes);

@@ -88,7 +88,7 @@ static void append(list *to, const uint32_t *images, size_t count, int32_t truth
     }
 }
 
-typedef struct drawing {
+struct imp_drawer {
     const imp_dataset *dataset;
     const imp_episode_plan *plan;
     imp_random random;
@@ -97,10 +97,10 @@ typedef struct drawing {
     uint32_t *images;  /* (the largest class): shuffled */
     list supports, queries, unlabeled;
     uint32_t shot;
-} drawing;
+};
 
 /* The images of a class, those that are labelled for all time first. */
-static void list_images(drawing *work, uint32_t class_number, const imp_class_info *about)
+static void list_images(imp_drawer *work, uint32_t class_number, const imp_class_info *about)
 {
     for (size_t i = 0; i < about->images; i++)
         work->images[i] = (uint32_t)(about->first_image + i);
@@ -113,7 +113,7 @@ static void list_images(drawing *work, uint32_t class_number, const imp_class_in
 }
 
 /* Draws from one class; a distractor gives unlabelled images only. */
-static void draw_class(drawing *work, uint32_t class_number, int32_t truth, bool distractor)
+static void draw_class(imp_drawer *work, uint32_t class_number, int32_t truth, bool distractor)
 {
     const imp_episode_plan *plan = work->plan;
     const imp_episode_options *options = &plan->options;
@@ -141,7 +141,7 @@ static void draw_class(drawing *work, uint32_t class_number, int32_t truth, bool
     append(&work->unlabeled, rest, options->unlabeled, truth);
 }
 
-static void draw_group(drawing *work, uint32_t group, int32_t truth, bool distractor)
+static void draw_group(imp_drawer *work, uint32_t group, int32_t truth, bool distractor)
 {
     const imp_episode_plan *plan = work->plan;
     uint32_t begin = plan->begin[group], count = plan->begin[group + 1] - begin;
@@ -153,7 +153,7 @@ static void draw_group(drawing *work, uint32_t group, int32_t truth, bool distra
 }
 
 /* Unlabelled images come class by class and would betray their classes by their order. */
-static void shuffle_unlabeled(drawing *work)
+static void shuffle_unlabeled(imp_drawer *work)
 {
     list *unlabeled = &work->unlabeled;
     for (size_t i = 0; i + 1 < unlabeled->count; i++) {
@@ -195,69 +195,118 @@ static void put(imp_episode *episode, size_t at, const list *from, bool labeled)
         episode->labels[at + i] = labeled ? from->truth[i] : -1;
 }
 
-static imp_status collect(const drawing *work, size_t way, size_t groups, uint64_t index,
-                          imp_episode *episode, imp_error *error)
+/* Shuffles what the plan allows and fills the three lists; `way` labels and `groups` in all. */
+static void draw_lists(imp_drawer *work, uint64_t index, uint32_t *way, uint32_t *groups)
 {
-    size_t supports = work->supports.count, queries = work->queries.count;
-    imp_status status =
-        imp_episode_allocate(episode, supports + queries + work->unlabeled.count, groups, error);
-    if (status != IMP_OK)
-        return status;
+    const imp_episode_plan *plan = work->plan;
+    const imp_episode_options *options = &plan->options;
+    work->random = imp_random_start(options->seed, stream_of(options->purpose), index);
+    work->supports.count = work->queries.count = work->unlabeled.count = 0;
+    *way = between(&work->random, options->fewest_way, options->way);
+    work->shot = between(&work->random, options->fewest_shot, options->shot);
+    *groups = *way + options->distractors;
+    for (size_t g = 0; g < plan->groups; g++)
+        work->groups[g] = (uint32_t)g;
+    shuffle_first(&work->random, work->groups, plan->groups, *groups);
+    for (uint32_t g = 0; g < *groups; g++)
+        draw_group(work, work->groups[g], (int32_t)g, g >= *way);
+    shuffle_unlabeled(work);
+}
+
+static void fill(const imp_drawer *work, uint64_t index, uint32_t way, uint32_t groups,
+                 imp_episode *episode)
+{
     episode->index = index;
     episode->kind = work->plan->options.kind;
     episode->way = way;
     episode->groups = groups;
-    episode->supports = supports;
-    episode->queries = queries;
+    episode->supports = work->supports.count;
+    episode->queries = work->queries.count;
     episode->unlabeled = work->unlabeled.count;
     for (size_t g = 0; g < groups; g++)
         episode->classes[g] = work->plan->group[work->groups[g]];
     put(episode, 0, &work->supports, true);
-    put(episode, supports, &work->queries, true);
-    put(episode, supports + queries, &work->unlabeled, false);
+    put(episode, episode->supports, &work->queries, true);
+    put(episode, episode->supports + episode->queries, &work->unlabeled, false);
+}
+
+imp_status imp_drawer_create(const imp_dataset *dataset, const imp_episode_plan *plan,
+                             imp_drawer **out, imp_error *error)
+{
+    *out = NULL;
+    const imp_episode_options *options = &plan->options;
+    size_t classes = ((size_t)options->way + options->distractors) * options->modes;
+    imp_drawer *drawer = imp_allocate_zeroed(1, sizeof *drawer);
+    if (drawer == NULL)
+        return imp_fail_memory(error, "an episode");
+    drawer->dataset = dataset;
+    drawer->plan = plan;
+    drawer->groups = imp_allocate(plan->groups, sizeof *drawer->groups);
+    drawer->classes = imp_allocate(plan->begin[plan->groups], sizeof *drawer->classes);
+    drawer->images = imp_allocate(largest_class(dataset, plan), sizeof *drawer->images);
+    bool room = make_room(&drawer->supports, classes * options->shot) &&
+                make_room(&drawer->queries, classes * options->queries) &&
+                make_room(&drawer->unlabeled, classes * options->unlabeled) &&
+                drawer->groups != NULL && drawer->classes != NULL && drawer->images != NULL;
+    if (!room) {
+        imp_drawer_free(drawer);
+        return imp_fail_memory(error, "an episode");
+    }
+    *out = drawer;
     return IMP_OK;
+}
+
+void imp_drawer_free(imp_drawer *drawer)
+{
+    if (drawer == NULL)
+        return;
+    imp_release(drawer->groups);
+    imp_release(drawer->classes);
+    imp_release(drawer->images);
+    imp_release(drawer->supports.images);
+    imp_release(drawer->supports.truth);
+    imp_release(drawer->queries.images);
+    imp_release(drawer->queries.truth);
+    imp_release(drawer->unlabeled.images);
+    imp_release(drawer->unlabeled.truth);
+    imp_release(drawer);
+}
+
+size_t imp_plan_most_images(const imp_episode_plan *plan)
+{
+    const imp_episode_options *options = &plan->options;
+    size_t labels = (size_t)options->way * options->modes;
+    size_t all = ((size_t)options->way + options->distractors) * options->modes;
+    return labels * ((size_t)options->shot + options->queries) + all * options->unlabeled;
+}
+
+size_t imp_plan_most_groups(const imp_episode_plan *plan)
+{
+    return (size_t)plan->options.way + plan->options.distractors;
+}
+
+void imp_drawer_draw(imp_drawer *drawer, uint64_t index, imp_episode *episode)
+{
+    uint32_t way, groups;
+    draw_lists(drawer, index, &way, &groups);
+    fill(drawer, index, way, groups, episode);
 }
 
 imp_status imp_episode_draw_planned(const imp_dataset *dataset, const imp_episode_plan *plan,
                                     uint64_t index, imp_episode *episode, imp_error *error)
 {
     *episode = (imp_episode){0};
-    const imp_episode_options *options = &plan->options;
-    drawing work = {.dataset = dataset, .plan = plan};
-    size_t classes = ((size_t)options->way + options->distractors) * options->modes;
-    work.groups = imp_allocate(plan->groups, sizeof *work.groups);
-    work.classes = imp_allocate(plan->begin[plan->groups], sizeof *work.classes);
-    work.images = imp_allocate(largest_class(dataset, plan), sizeof *work.images);
-    bool room = make_room(&work.supports, classes * options->shot) &&
-                make_room(&work.queries, classes * options->queries) &&
-                make_room(&work.unlabeled, classes * options->unlabeled) && work.groups != NULL &&
-                work.classes != NULL && work.images != NULL;
-
-    imp_status status;
-    if (room) {
-        work.random = imp_random_start(options->seed, stream_of(options->purpose), index);
-        uint32_t way = between(&work.random, options->fewest_way, options->way);
-        work.shot = between(&work.random, options->fewest_shot, options->shot);
-        uint32_t groups = way + options->distractors;
-        for (size_t g = 0; g < plan->groups; g++)
-            work.groups[g] = (uint32_t)g;
-        shuffle_first(&work.random, work.groups, plan->groups, groups);
-        for (uint32_t g = 0; g < groups; g++)
-            draw_group(&work, work.groups[g], (int32_t)g, g >= way);
-        shuffle_unlabeled(&work);
-        status = collect(&work, way, groups, index, episode, error);
-    } else {
-        status = imp_fail_memory(error, "an episode");
-    }
-    imp_release(work.groups);
-    imp_release(work.classes);
-    imp_release(work.images);
-    imp_release(work.supports.images);
-    imp_release(work.supports.truth);
-    imp_release(work.queries.images);
-    imp_release(work.queries.truth);
-    imp_release(work.unlabeled.images);
-    imp_release(work.unlabeled.truth);
+    imp_drawer *drawer;
+    imp_status status = imp_drawer_create(dataset, plan, &drawer, error);
+    if (status != IMP_OK)
+        return status;
+    uint32_t way, groups;
+    draw_lists(drawer, index, &way, &groups);
+    size_t images = drawer->supports.count + drawer->queries.count + drawer->unlabeled.count;
+    status = imp_episode_allocate(episode, images, groups, error);
+    if (status == IMP_OK)
+        fill(drawer, index, way, groups, episode);
+    imp_drawer_free(drawer);
     return status;
 }
 

@@ -3,6 +3,7 @@
  *
  * One thread fills a ring of tasks. Episodes are named by their index, so what comes out does not
  * depend on when the thread ran. The caller holds one slot of the ring while it works on its task.
+ * All memory is taken at the start: a training run draws millions of episodes.
  */
 #include <pthread.h>
 
@@ -13,7 +14,8 @@
 struct imp_feed {
     const imp_dataset *dataset;
     imp_episode_plan plan;
-    imp_task *ring; /* (slots) */
+    imp_drawer *drawer;
+    imp_task *ring; /* (slots): each with room for the largest episode */
     size_t slots;
     uint64_t next; /* index of the next episode to draw */
 
@@ -25,58 +27,61 @@ struct imp_feed {
     size_t first; /* where the first of them is */
     bool lent;    /* the caller works on the task before it */
     bool stop;
-    imp_status status; /* why the thread gave up */
-    imp_error error;
 };
 
-static void task_clear(imp_task *task)
+static imp_status make_task(const imp_feed *feed, imp_task *task, imp_error *error)
 {
-    imp_episode_clear(&task->episode);
-    imp_release(task->pixels);
-    *task = (imp_task){0};
-}
-
-static imp_status make_task(const imp_feed *feed, uint64_t index, imp_task *task, imp_error *error)
-{
-    *task = (imp_task){0};
+    size_t images = imp_plan_most_images(&feed->plan), floats;
+    size_t side = imp_dataset_size(feed->dataset), channels = imp_dataset_channels(feed->dataset);
     imp_status status =
-        imp_episode_draw_planned(feed->dataset, &feed->plan, index, &task->episode, error);
+        imp_episode_allocate(&task->episode, images, imp_plan_most_groups(&feed->plan), error);
     if (status != IMP_OK)
         return status;
-    size_t side = imp_dataset_size(feed->dataset), channels = imp_dataset_channels(feed->dataset);
-    size_t floats;
-    if (imp_multiply(imp_episode_size(&task->episode), channels * side * side, &floats))
+    if (imp_multiply(images, channels * side * side, &floats))
         task->pixels = imp_allocate(floats, sizeof *task->pixels);
-    if (task->pixels == NULL) {
-        task_clear(task);
-        return imp_fail_memory(error, "the pixels of an episode");
+    return task->pixels != NULL ? IMP_OK : imp_fail_memory(error, "the pixels of an episode");
+}
+
+static imp_status make_ring(imp_feed *feed, size_t ahead, imp_error *error)
+{
+    if (imp_add(ahead > 0 ? ahead : 1, 1, &feed->slots))
+        feed->ring = imp_allocate_zeroed(feed->slots, sizeof *feed->ring);
+    if (feed->ring == NULL)
+        return imp_fail_memory(error, "drawing episodes ahead");
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < feed->slots && status == IMP_OK; i++)
+        status = make_task(feed, &feed->ring[i], error);
+    return status;
+}
+
+/* All but the thread. */
+static void clear(imp_feed *feed)
+{
+    for (size_t i = 0; feed->ring != NULL && i < feed->slots; i++) {
+        imp_episode_clear(&feed->ring[i].episode);
+        imp_release(feed->ring[i].pixels);
     }
-    imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
-    return IMP_OK;
+    imp_release(feed->ring);
+    imp_drawer_free(feed->drawer);
+    imp_episode_plan_clear(&feed->plan);
+    imp_release(feed);
 }
 
 static void *run(void *argument)
 {
     imp_feed *feed = argument;
     pthread_mutex_lock(&feed->mutex);
-    while (!feed->stop && feed->status == IMP_OK) {
+    while (!feed->stop) {
         if (feed->ready + feed->lent == feed->slots) {
             pthread_cond_wait(&feed->changed, &feed->mutex);
             continue;
         }
-        size_t slot = (feed->first + feed->ready) % feed->slots;
+        imp_task *task = &feed->ring[(feed->first + feed->ready) % feed->slots];
         pthread_mutex_unlock(&feed->mutex);
-        imp_task task;
-        imp_error error;
-        imp_status status = make_task(feed, feed->next++, &task, &error);
+        imp_drawer_draw(feed->drawer, feed->next++, &task->episode);
+        imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
         pthread_mutex_lock(&feed->mutex);
-        if (status == IMP_OK) {
-            feed->ring[slot] = task;
-            feed->ready++;
-        } else {
-            feed->status = status;
-            feed->error = error;
-        }
+        feed->ready++;
         pthread_cond_broadcast(&feed->changed);
     }
     pthread_mutex_unlock(&feed->mutex);
@@ -93,13 +98,10 @@ imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *
     feed->dataset = dataset;
     feed->next = first;
     imp_status status = imp_episode_plan_make(&feed->plan, dataset, options, error);
-    if (status == IMP_OK) {
-        ahead = ahead > 0 ? ahead : 1;
-        if (imp_add(ahead, 1, &feed->slots))
-            feed->ring = imp_allocate_zeroed(feed->slots, sizeof *feed->ring);
-        if (feed->ring == NULL)
-            status = imp_fail_memory(error, "drawing episodes ahead");
-    }
+    if (status == IMP_OK)
+        status = imp_drawer_create(dataset, &feed->plan, &feed->drawer, error);
+    if (status == IMP_OK)
+        status = make_ring(feed, ahead, error);
     if (status == IMP_OK) {
         pthread_mutex_init(&feed->mutex, NULL);
         pthread_cond_init(&feed->changed, NULL);
@@ -110,9 +112,7 @@ imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *
         }
     }
     if (status != IMP_OK) {
-        imp_episode_plan_clear(&feed->plan);
-        imp_release(feed->ring);
-        imp_release(feed);
+        clear(feed);
         return status;
     }
     *out = feed;
@@ -121,26 +121,20 @@ imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *
 
 imp_status imp_feed_next(imp_feed *feed, const imp_task **task, imp_error *error)
 {
-    *task = NULL;
+    (void)error; /* nothing can fail once the memory is there */
     pthread_mutex_lock(&feed->mutex);
     if (feed->lent) { /* the caller is done with the task it had */
-        task_clear(&feed->ring[(feed->first + feed->slots - 1) % feed->slots]);
         feed->lent = false;
         pthread_cond_broadcast(&feed->changed);
     }
-    while (feed->ready == 0 && feed->status == IMP_OK)
+    while (feed->ready == 0)
         pthread_cond_wait(&feed->changed, &feed->mutex);
-    imp_status status = IMP_OK;
-    if (feed->ready > 0) {
-        *task = &feed->ring[feed->first];
-        feed->first = (feed->first + 1) % feed->slots;
-        feed->ready--;
-        feed->lent = true;
-    } else {
-        status = imp_fail(error, feed->status, "%s", feed->error.message);
-    }
+    *task = &feed->ring[feed->first];
+    feed->first = (feed->first + 1) % feed->slots;
+    feed->ready--;
+    feed->lent = true;
     pthread_mutex_unlock(&feed->mutex);
-    return status;
+    return IMP_OK;
 }
 
 void imp_feed_close(imp_feed *feed)
@@ -154,9 +148,5 @@ void imp_feed_close(imp_feed *feed)
     pthread_join(feed->thread, NULL);
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->mutex);
-    for (size_t i = 0; i < feed->slots; i++)
-        task_clear(&feed->ring[i]);
-    imp_release(feed->ring);
-    imp_episode_plan_clear(&feed->plan);
-    imp_release(feed);
+    clear(feed);
 }

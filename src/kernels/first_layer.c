@@ -8,6 +8,8 @@
  * value and which pixel won. Backward needs only the winners' patches: the correction
  * terms of batch norm come from the same products.
  */
+#include <string.h>
+
 #include "kernels/variants.h"
 
 enum {
@@ -21,95 +23,148 @@ static size_t plane_of(const imp_padded *in)
     return (in->height + 2) * in->row;
 }
 
-/* Sums of products of two lines at the five column distances right = -2..2, each over the first
+/* Where two lines of two channels' planes are multiplied: line y of `plane` with line y + down of
+ * `other`, for y in begin..end-1. */
+typedef struct line_pairs {
+    const float *plane, *other;
+    size_t down, begin, end;
+} line_pairs;
+
+/* Sums over the lines of products at the five column distances right = -2..2, each over the first
  * `width` columns on which both taps exist: the window of tap column max(0, -right). */
-INLINE void line_products(const float *line, const float *other, size_t width, double dots[5])
+static void line_products(const imp_padded *in, const line_pairs *pairs, double dots[5])
 {
     vec sum[5] = {zero(), zero(), zero(), zero(), zero()};
-    for (size_t x = 0; x < width; x += LANES) {
-        mask inside = (mask)zero() - 1;
-        if (width - x < LANES)
-            for (size_t i = width - x; i < LANES; i++)
-                inside[i] = 0;
-        vec a = keep(inside, load_unaligned(line + x)), b = keep(inside, load_unaligned(other + x));
-        sum[0] += load_unaligned(line + x + 2) * b;
-        sum[1] += load_unaligned(line + x + 1) * b;
-        sum[2] += a * b;
-        sum[3] += a * load_unaligned(other + x + 1);
-        sum[4] += a * load_unaligned(other + x + 2);
+    size_t whole = in->width / LANES * LANES;
+    mask inside = (mask)zero();
+    for (size_t i = 0; i < in->width - whole; i++)
+        inside[i] = -1;
+    for (size_t y = pairs->begin; y < pairs->end; y++) {
+        const float *line = pairs->plane + y * in->row;
+        const float *other = pairs->other + (y + pairs->down) * in->row;
+        for (size_t x = 0; x < whole; x += LANES) {
+            vec a = load_unaligned(line + x), b = load_unaligned(other + x);
+            sum[0] += load_unaligned(line + x + 2) * b;
+            sum[1] += load_unaligned(line + x + 1) * b;
+            sum[2] += a * b;
+            sum[3] += a * load_unaligned(other + x + 1);
+            sum[4] += a * load_unaligned(other + x + 2);
+        }
+        if (whole < in->width) {
+            vec a = keep(inside, load_unaligned(line + whole));
+            vec b = keep(inside, load_unaligned(other + whole));
+            sum[0] += load_unaligned(line + whole + 2) * b;
+            sum[1] += load_unaligned(line + whole + 1) * b;
+            sum[2] += a * b;
+            sum[3] += a * load_unaligned(other + whole + 1);
+            sum[4] += a * load_unaligned(other + whole + 2);
+        }
     }
 #pragma GCC unroll 5
     for (size_t s = 0; s < 5; s++)
         dots[s] = total(sum[s]);
 }
 
-/* Adds what line y of channel c and line y + down of channel d contribute to `products`. Entries
- * whose taps lie equally far apart sum the same numbers over windows that differ by one column at
- * each end and one line above or below. */
-static void add_line_products(const imp_padded *in, const float *image, size_t c, size_t d,
-                              size_t y, size_t down, double *products)
+/* What the window of tap column b + 1 sums beyond that of b: it gains a column and loses one. */
+static double next_window(const imp_padded *in, const line_pairs *pairs, size_t b, size_t partner)
 {
-    size_t taps = 9 * in->channels, width = in->width;
-    const float *line = image + c * plane_of(in) + y * in->row;
-    const float *other = image + d * plane_of(in) + (y + down) * in->row;
+    double change = 0;
+    for (size_t y = pairs->begin; y < pairs->end; y++) {
+        const float *line = pairs->plane + y * in->row + b;
+        const float *other = pairs->other + (y + pairs->down) * in->row + partner;
+        change += (double)line[in->width] * other[in->width] - (double)line[0] * other[0];
+    }
+    return change;
+}
+
+/* Adds what these lines contribute to the products of taps in rows first..last of channel c with
+ * taps `down` rows below in channel d. Entries whose taps lie equally far apart sum the same
+ * numbers over windows that differ by a column at each end. */
+static void add_products(const imp_padded *in, const line_pairs *pairs, size_t c, size_t d,
+                         size_t first, size_t last, double *products)
+{
+    size_t taps = 9 * in->channels;
     double dots[5];
-    line_products(line, other, width, dots);
+    line_products(in, pairs, dots);
     for (int right = -2; right <= 2; right++) {
         double dot = dots[right + 2];
-        size_t first = right < 0 ? (size_t)-right : 0, last = right > 0 ? 2 - (size_t)right : 2;
-        for (size_t b = first; b <= last; b++) {
+        size_t begin = right < 0 ? (size_t)-right : 0, end = right > 0 ? 2 - (size_t)right : 2;
+        for (size_t b = begin; b <= end; b++) {
             size_t partner = (size_t)((int)b + right); /* the other tap's column */
-            for (size_t a = 0; a + down < 3; a++)
-                if (y >= a && y - a < in->height)
-                    products[(c * 9 + a * 3 + b) * taps + d * 9 + (a + down) * 3 + partner] += dot;
-            dot += (double)line[b + width] * other[partner + width];
-            dot -= (double)line[b] * other[partner];
+            for (size_t a = first; a <= last; a++)
+                products[(c * 9 + a * 3 + b) * taps + d * 9 + (a + pairs->down) * 3 + partner] +=
+                    dot;
+            if (b < end)
+                dot += next_window(in, pairs, b, partner);
         }
     }
 }
 
-static void add_line_sums(const imp_padded *in, const float *image, size_t c, size_t y,
-                          double *sums)
+/* All products of channel c's taps with channel d's `down` rows below. Output row r has its tap row
+ * a on line r + a, so all but the first and last lines serve every tap row. */
+static void add_pair(const imp_padded *in, const float *image, size_t c, size_t d, size_t down,
+                     double *products)
 {
-    const float *line = image + c * plane_of(in) + y * in->row;
-    double sum = 0;
-    for (size_t x = 0; x < in->width; x++)
-        sum += line[x];
-    for (size_t b = 0; b < 3; b++) {
-        for (size_t a = 0; a < 3; a++)
-            if (y >= a && y - a < in->height)
-                sums[c * 9 + a * 3 + b] += sum;
-        sum += (double)line[b + in->width] - line[b];
+    size_t most = 2 - down, height = in->height; /* the last tap row with another `down` below it */
+    line_pairs pairs = {.plane = image + c * plane_of(in),
+                        .other = image + d * plane_of(in),
+                        .down = down,
+                        .begin = most,
+                        .end = height};
+    add_products(in, &pairs, c, d, 0, most, products);
+    for (size_t i = 0; i < most; i++) {
+        pairs.begin = i, pairs.end = i + 1;
+        add_products(in, &pairs, c, d, 0, i, products);
+        pairs.begin = height + i, pairs.end = height + i + 1;
+        add_products(in, &pairs, c, d, i + 1, most, products);
+    }
+}
+
+static void add_sums(const imp_padded *in, const float *plane, double *sums)
+{
+    for (size_t y = 0; y < in->height + 2; y++) {
+        const float *line = plane + y * in->row;
+        double sum = 0;
+        for (size_t x = 0; x < in->width; x++)
+            sum += line[x];
+        for (size_t b = 0; b < 3; b++) {
+            for (size_t a = 0; a < 3; a++)
+                if (y >= a && y - a < in->height)
+                    sums[a * 3 + b] += sum;
+            sum += (double)line[b + in->width] - line[b];
+        }
     }
 }
 
 void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products)
 {
-    size_t channels = in->channels, taps = 9 * channels, lines = in->height + 2;
+    size_t channels = in->channels, taps = 9 * channels;
     for (size_t i = 0; i < taps; i++)
         sums[i] = 0;
     for (size_t i = 0; i < taps * taps; i++)
         products[i] = 0;
     for (size_t n = 0; n < in->images; n++) {
         const float *image = in->pixels + n * channels * plane_of(in);
-        for (size_t c = 0; c < channels; c++)
-            for (size_t y = 0; y < lines; y++) {
-                add_line_sums(in, image, c, y, sums);
-                for (size_t d = 0; d < channels; d++)
-                    for (size_t down = 0; down < 3 && y + down < lines; down++)
-                        add_line_products(in, image, c, d, y, down, products);
-            }
+        for (size_t c = 0; c < channels; c++) {
+            add_sums(in, image + c * plane_of(in), sums + c * 9);
+            for (size_t d = 0; d < channels; d++)
+                for (size_t down = d < c; down < 3; down++)
+                    add_pair(in, image, c, d, down, products);
+        }
     }
-    /* pairs with the second tap above the first are the mirror of those below */
+    /* the rest are mirror images: of pairs with the second tap below, or beside in a later channel
+     */
     for (size_t i = 0; i < taps; i++)
-        for (size_t j = 0; j < taps; j++)
-            if (i % 9 / 3 > j % 9 / 3)
+        for (size_t j = 0; j < taps; j++) {
+            size_t row = i % 9 / 3, other = j % 9 / 3;
+            if (row > other || (row == other && i / 9 > j / 9))
                 products[i * taps + j] = products[j * taps + i];
+        }
 }
 
 /* One pooled pixel and FORWARD_VECTORS vectors of channels. `window` is the upper left of its 4x4
- * input pixels in the first channel's plane. */
-INLINE void forward_pixel(const imp_padded *in, size_t channels, const float *window,
+ * input pixels in the first channel's plane; offset[t] is how far tap t lies from there. */
+INLINE void forward_pixel(size_t taps, const size_t *offset, size_t row, const float *window,
                           const float *weights, const float *scale, const float *bias,
                           float *pooled, uint8_t *winner)
 {
@@ -117,22 +172,24 @@ INLINE void forward_pixel(const imp_padded *in, size_t channels, const float *wi
 #pragma GCC unroll 4
     for (size_t v = 0; v < FORWARD_VECTORS; v++)
         y[0][v] = y[1][v] = y[2][v] = y[3][v] = zero();
-    for (size_t c = 0; c < channels; c++)
-#pragma GCC unroll 3
-        for (size_t a = 0; a < 3; a++)
-#pragma GCC unroll 3
-            for (size_t b = 0; b < 3; b++) {
-                const float *x = window + c * plane_of(in) + a * in->row + b;
-                const float *w = weights + (c * 9 + a * 3 + b) * IMP_CHANNELS;
+        /* not unrolled: neighbouring taps share pixels, and a compiler that sees it keeps those in
+         * registers and the sums out of them */
+#pragma GCC unroll 1
+    for (size_t t = 0; t < taps; t++) {
+        const float *x = window + offset[t], *w = weights + t * IMP_CHANNELS;
+        vec tap[FORWARD_VECTORS];
 #pragma GCC unroll 4
-                for (size_t v = 0; v < FORWARD_VECTORS; v++) {
-                    vec tap = load(w + v * LANES);
-                    y[0][v] += splat(x[0]) * tap;
-                    y[1][v] += splat(x[1]) * tap;
-                    y[2][v] += splat(x[in->row]) * tap;
-                    y[3][v] += splat(x[in->row + 1]) * tap;
-                }
-            }
+        for (size_t v = 0; v < FORWARD_VECTORS; v++)
+            tap[v] = in_register(load(w + v * LANES));
+        vec x0 = splat(x[0]), x1 = splat(x[1]), x2 = splat(x[row]), x3 = splat(x[row + 1]);
+#pragma GCC unroll 4
+        for (size_t v = 0; v < FORWARD_VECTORS; v++) {
+            y[0][v] += x0 * tap[v];
+            y[1][v] += x1 * tap[v];
+            y[2][v] += x2 * tap[v];
+            y[3][v] += x3 * tap[v];
+        }
+    }
 #pragma GCC unroll 4
     for (size_t v = 0; v < FORWARD_VECTORS; v++) {
         vec most = larger(larger(y[0][v], y[1][v]), larger(y[2][v], y[3][v]));
@@ -149,17 +206,20 @@ INLINE void forward_pixel(const imp_padded *in, size_t channels, const float *wi
     }
 }
 
-INLINE void forward_images(const imp_padded *in, size_t channels, const float *weights,
-                           const float *scale, const float *bias, float *pooled, uint8_t *winner)
+void VARIANT(first_forward)(const imp_padded *in, const float *weights, const float *scale,
+                            const float *bias, float *pooled, uint8_t *winner)
 {
-    size_t height = in->height / 2, width = in->width / 2;
+    size_t height = in->height / 2, width = in->width / 2, taps = 9 * in->channels;
+    size_t offset[IMP_FIRST_MAX_TAPS];
+    for (size_t t = 0; t < taps; t++)
+        offset[t] = t / 9 * plane_of(in) + t % 9 / 3 * in->row + t % 3;
     for (size_t n = 0; n < in->images; n++)
         for (size_t row = 0; row < height; row++) {
-            const float *window = in->pixels + n * channels * plane_of(in) + 2 * row * in->row;
+            const float *window = in->pixels + n * in->channels * plane_of(in) + 2 * row * in->row;
             for (size_t column = 0; column < width; column++, window += 2)
                 for (size_t c = 0; c < IMP_CHANNELS; c += FORWARD_VECTORS * LANES) {
-                    forward_pixel(in, channels, window, weights + c, scale + c, bias + c, pooled,
-                                  winner);
+                    forward_pixel(taps, offset, in->row, window, weights + c, scale + c, bias + c,
+                                  pooled, winner);
                     pooled += FORWARD_VECTORS * LANES;
                     if (winner)
                         winner += FORWARD_VECTORS * LANES;
@@ -167,85 +227,90 @@ INLINE void forward_images(const imp_padded *in, size_t channels, const float *w
         }
 }
 
-void VARIANT(first_forward)(const imp_padded *in, const float *weights, const float *scale,
-                            const float *bias, float *pooled, uint8_t *winner)
+/* Backward, a row of pooled pixels at a time, so that it stays in the cache for all channels.
+ *
+ * A pooled pixel's gradient belongs to one of four pixels, another one in every channel. The four
+ * inputs which those pixels have at one tap are the 2x2 square of inputs at the tap's place; so
+ * with all squares laid out, the right inputs of a tap for all channels are one pick. */
+
+/* squares(3, row) = the 2x2 squares at lines 0..2 of `lines`. */
+static void gather_squares(const imp_padded *in, const float *lines, float (*squares)[4])
 {
-    /* gray pictures are the common case and gain from a constant number of taps */
-    if (in->channels == 1)
-        forward_images(in, 1, weights, scale, bias, pooled, winner);
-    else
-        forward_images(in, in->channels, weights, scale, bias, pooled, winner);
+    for (size_t y = 0; y < 3; y++)
+        for (size_t x = 0; x < in->width + 1; x++) {
+            const float *p = lines + y * in->row + x;
+            float *square = squares[y * in->row + x];
+            memcpy(square, p, 2 * sizeof *p);
+            memcpy(square + 2, p + in->row, 2 * sizeof *p);
+        }
 }
 
-/* One image, one input channel, BACKWARD_VECTORS vectors of output channels. */
-INLINE void backward_image(const imp_padded *in, const float *plane, const float *dpooled,
-                           const uint8_t *winner, double *sum_dz, double *products)
+/* One row, one input channel, BACKWARD_VECTORS vectors of output channels: adds to products (9, 64)
+ * and, unless that is NULL, to sum_dz. */
+INLINE void backward_row(const imp_padded *in, float (*squares)[4], const float *dpooled,
+                         const uint8_t *winner, float *sum_dz, float *products)
 {
-    size_t height = in->height / 2, width = in->width / 2;
     vec sum[BACKWARD_VECTORS][9], all[BACKWARD_VECTORS];
 #pragma GCC unroll 2
     for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
         all[v] = zero();
 #pragma GCC unroll 9
         for (size_t t = 0; t < 9; t++)
-            sum[v][t] = zero();
+            sum[v][t] = load(products + t * IMP_CHANNELS + v * LANES);
     }
-    for (size_t row = 0; row < height; row++) {
-        const float *window = plane + 2 * row * in->row;
-        for (size_t column = 0; column < width; column++, window += 2) {
-            /* the gradient, dealt out to the pixel of four that won */
-            vec dz[BACKWARD_VECTORS][4];
+    for (size_t column = 0; column < in->width / 2; column++) {
+        float(*window)[4] = squares + 2 * column;
 #pragma GCC unroll 2
-            for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
-                vec gradient = load(dpooled + v * LANES);
-                mask which = load_bytes(winner + v * LANES);
-                all[v] += keep(which < SHUT, gradient);
-#pragma GCC unroll 4
-                for (int i = 0; i < 4; i++)
-                    dz[v][i] = keep(which == i, gradient);
-            }
-            /* each of the 4x4 inputs is a tap of up to four of them */
-#pragma GCC unroll 16
-            for (size_t p = 0; p < 16; p++) {
-                vec x = splat(window[p / 4 * in->row + p % 4]);
-#pragma GCC unroll 4
-                for (size_t i = 0; i < 4; i++) {
-                    size_t a = p / 4 - i / 2, b = p % 4 - i % 2; /* -1 wraps to a huge number */
-                    if (a < 3 && b < 3)
-#pragma GCC unroll 2
-                        for (size_t v = 0; v < BACKWARD_VECTORS; v++)
-                            sum[v][a * 3 + b] += x * dz[v][i];
-                }
-            }
-            dpooled += IMP_CHANNELS;
-            winner += IMP_CHANNELS;
+        for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
+            mask which = load_bytes(winner + column * IMP_CHANNELS + v * LANES);
+            vec dz = keep(which < SHUT, load(dpooled + column * IMP_CHANNELS + v * LANES));
+            all[v] += dz;
+#pragma GCC unroll 9
+            for (size_t t = 0; t < 9; t++)
+                sum[v][t] += dz * pick(window[t / 3 * in->row + t % 3], which);
         }
     }
 #pragma GCC unroll 2
     for (size_t v = 0; v < BACKWARD_VECTORS; v++) {
-        add_lanes(sum_dz + v * LANES, all[v]);
+        if (sum_dz)
+            store(sum_dz + v * LANES, load(sum_dz + v * LANES) + all[v]);
 #pragma GCC unroll 9
         for (size_t t = 0; t < 9; t++)
-            add_lanes(products + t * IMP_CHANNELS + v * LANES, sum[v][t]);
+            store(products + t * IMP_CHANNELS + v * LANES, sum[v][t]);
     }
 }
 
-void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
-                             double *sum_dz, double *products)
+static void backward_image(const imp_padded *in, const float *image, const float *dpooled,
+                           const uint8_t *winner, float *sum_dz, float *products,
+                           float (*squares)[4])
 {
-    size_t channels = in->channels;
-    size_t pixels = (in->height / 2) * (in->width / 2);
-    for (size_t i = 0; i < IMP_CHANNELS; i++)
-        sum_dz[i] = 0;
-    for (size_t i = 0; i < 9 * channels * IMP_CHANNELS; i++)
-        products[i] = 0;
-    for (size_t n = 0; n < in->images; n++)
-        for (size_t c = 0; c < channels; c++)
-            for (size_t out = 0; out < IMP_CHANNELS; out += BACKWARD_VECTORS * LANES) {
-                size_t at = n * pixels * IMP_CHANNELS + out;
-                double ignored[IMP_CHANNELS] = {0}; /* the sum is the same for every channel */
-                backward_image(in, in->pixels + (n * channels + c) * plane_of(in), dpooled + at,
-                               winner + at, c == 0 ? sum_dz + out : ignored,
-                               products + c * 9 * IMP_CHANNELS + out);
-            }
+    size_t line = in->width / 2 * IMP_CHANNELS;
+    for (size_t row = 0; row < in->height / 2; row++, dpooled += line, winner += line)
+        for (size_t c = 0; c < in->channels; c++) {
+            gather_squares(in, image + c * plane_of(in) + 2 * row * in->row, squares);
+            for (size_t out = 0; out < IMP_CHANNELS; out += BACKWARD_VECTORS * LANES)
+                backward_row(in, squares, dpooled + out, winner + out, c == 0 ? sum_dz + out : NULL,
+                             products + c * 9 * IMP_CHANNELS + out);
+        }
+}
+
+void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
+                             double *sum_dz, double *products, float *scratch)
+{
+    enum { MOST = (IMP_FIRST_MAX_TAPS + 1) * IMP_CHANNELS };
+    float sums[MOST] __attribute__((aligned(64))); /* of one image: sum_dz, then products */
+    size_t numbers = 9 * in->channels * IMP_CHANNELS;
+    size_t image = in->channels * plane_of(in);
+    size_t pooled = (in->height / 2) * (in->width / 2) * IMP_CHANNELS;
+    memset(sum_dz, 0, IMP_CHANNELS * sizeof *sum_dz);
+    memset(products, 0, numbers * sizeof *products);
+    for (size_t n = 0; n < in->images; n++) {
+        memset(sums, 0, sizeof sums);
+        backward_image(in, in->pixels + n * image, dpooled + n * pooled, winner + n * pooled, sums,
+                       sums + IMP_CHANNELS, (float(*)[4])scratch);
+        for (size_t i = 0; i < IMP_CHANNELS; i++)
+            sum_dz[i] += sums[i];
+        for (size_t i = 0; i < numbers; i++)
+            products[i] += sums[IMP_CHANNELS + i];
+    }
 }

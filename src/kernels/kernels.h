@@ -123,9 +123,10 @@ typedef struct imp_kernels {
                           const float *bias, float *pooled, uint8_t *winner);
 
     /* Sums over pooled pixels of the gradient, sum_dz[64], and of the gradient times the winning
-     * pixel's patch, products (taps, 64); overwritten. */
+     * pixel's patch, products (taps, 64); overwritten. Needs 4 * (H + 2) * row floats of scratch.
+     */
     void (*first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
-                           double *sum_dz, double *products);
+                           double *sum_dz, double *products, float *scratch);
 } imp_kernels;
 
 /* The best table for this machine, or the one named by the environment variable IMP_ISA. Fails

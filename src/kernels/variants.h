@@ -30,7 +30,7 @@ void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products
 void VARIANT(first_forward)(const imp_padded *in, const float *weights, const float *scale,
                             const float *bias, float *pooled, uint8_t *winner);
 void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
-                             double *sum_dz, double *products);
+                             double *sum_dz, double *products, float *scratch);
 size_t VARIANT(nearest_packed)(size_t count, size_t dimensions);
 void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed);
 void VARIANT(nearest)(size_t points, size_t dimensions, const float *x, size_t count,

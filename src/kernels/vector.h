@@ -111,6 +111,32 @@ INLINE void store_bytes(uint8_t *p, mask v)
 #endif
 }
 
+/* v, kept in a register: a compiler may otherwise load it anew wherever it is used, and saturate
+ * the loads. */
+INLINE vec in_register(vec v)
+{
+#if (LANES == 16 && defined(__AVX512F__)) || (LANES == 8 && defined(__AVX2__))
+    __asm__("" : "+v"(v));
+#endif
+    return v;
+}
+
+/* Lane i of the result is four[which[i]], which[i] in 0..3 (other values: any of the four). */
+INLINE vec pick(const float four[4], mask which)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    __m512 all = _mm512_broadcast_f32x4(_mm_loadu_ps(four));
+    return (vec)_mm512_permutevar_ps(all, (__m512i)which);
+#elif LANES == 8 && defined(__AVX2__)
+    __m256 all = _mm256_broadcast_ps((const __m128 *)four);
+    return (vec)_mm256_permutevar_ps(all, (__m256i)which);
+#else
+    vec low = choose((which & 1) == 0, splat(four[0]), splat(four[1]));
+    vec high = choose((which & 1) == 0, splat(four[2]), splat(four[3]));
+    return choose((which & 2) == 0, low, high);
+#endif
+}
+
 /* Adds each lane to its own double. Goes through memory: indexing a vector's lanes in a loop would
  * keep the vector, and all arrays it is in, out of the registers. */
 INLINE void add_lanes(double *sums, vec v)

@@ -188,7 +188,8 @@ static imp_status pack_centers(imp_assigner *a, const imp_clusters *clusters, im
         }
         farthest = fmax(farthest, sqrt(square));
     }
-    memcpy(a->previous, clusters->mean, clusters->count * d * sizeof *a->previous);
+    if (clusters->count > 0)
+        memcpy(a->previous, clusters->mean, clusters->count * d * sizeof *a->previous);
     a->previous_count = clusters->count;
     a->kernels->nearest_pack(clusters->count, d, a->centers, a->packed);
     /* a sum of d products in float, each operand rounded once before (Higham, section 3.1) */

@@ -142,7 +142,7 @@ imp_status imp_expected_information(const imp_contingency *contingency, double *
     tables t = {n, memory, memory + count, memory + 2 * count};
     for (size_t i = 0; i < count; i++) {
         t.log_factorial[i] = log_factorial((double)i);
-        t.log_shared[i] = log(n) + log((double)i);
+        t.log_shared[i] = i > 0 ? log(n) + log((double)i) : 0; /* none is never asked for */
         t.log_gamma[i] = cephes_log_gamma((double)i + 1) + log_gamma_n;
     }
 

@@ -254,7 +254,8 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
                            imp_answers *answers, imp_error *error)
 {
     imp_run *run = &method->run;
-    size_t dimensions = episode->dimensions, count = run->clusters.count;
+    size_t dimensions = episode->dimensions;
+    size_t room = run->clusters.capacity; /* for all there may be in episodes like this one */
     size_t outcomes = episode->way + method->options.open_set;
     imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
     if (status == IMP_OK)
@@ -270,9 +271,9 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
         status =
             ensure(&method->query_gradient, episode->query_count, dimensions, sizeof(float), error);
     if (status == IMP_OK && gradients)
-        status = ensure(&method->mean_gradient, count, dimensions, sizeof(double), error);
+        status = ensure(&method->mean_gradient, room, dimensions, sizeof(double), error);
     if (status == IMP_OK && gradients)
-        status = ensure(&method->sigma_gradient, count, 1, sizeof(double), error);
+        status = ensure(&method->sigma_gradient, room, 1, sizeof(double), error);
     if (status != IMP_OK)
         return status;
 
@@ -349,11 +350,11 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
         status = method->kind->infer(&method->run, error);
     imp_clusters *clusters = &method->run.clusters;
     size_t values = clusters->count * clusters->dimensions;
-    imp_answers answers;
+    imp_answers answers = {.loss = NAN};
     if (status == IMP_OK)
         status = classify(method, episode, gradients, &answers, error);
     if (status == IMP_OK)
-        status = ensure(&method->cluster_means, clusters->count, clusters->dimensions,
+        status = ensure(&method->cluster_means, clusters->capacity, clusters->dimensions,
                         sizeof(float), error);
     imp_method_result found = {0};
     if (status == IMP_OK && gradients && !isnan(answers.loss))

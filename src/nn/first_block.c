@@ -85,8 +85,8 @@ static kept_arrays arrays_of(const imp_layer *layer, const imp_pass *pass)
     size_t taps = taps_of(layer);
     kept_arrays a = {.weights = layer->kept};
     a.padded = a.weights + signed_floats(layer);
-    a.winner = (uint8_t *)(a.padded + padded_floats(layer, pass->kernels, pass->images));
-    a.mean = (double *)(a.winner + pass->images * imp_shape_floats(layer->out));
+    a.winner = (uint8_t *)(void *)(a.padded + padded_floats(layer, pass->kernels, pass->images));
+    a.mean = (double *)(void *)(a.winner + pass->images * imp_shape_floats(layer->out));
     a.rstd = a.mean + IMP_CHANNELS;
     a.sums = a.rstd + IMP_CHANNELS;
     a.products = a.sums + taps;
@@ -116,7 +116,7 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
 
 static double *sums_of(const imp_job *job, size_t block)
 {
-    return (double *)job->pass->shared + block * block_doubles(job->layer);
+    return imp_shared_doubles(job->pass) + block * block_doubles(job->layer);
 }
 
 /* Adds the first `count` of the blocks' sums up in order into the first block's. */
@@ -272,7 +272,6 @@ static void forward(imp_layer *layer, const imp_pass *pass, const float *in, flo
 
 static void backward_block(size_t block, int worker, void *context)
 {
-    (void)worker;
     const imp_job *job = context;
     kept_arrays a = arrays_of(job->layer, job->pass);
     imp_images images = imp_images_of(job->pass, block);
@@ -280,7 +279,7 @@ static void backward_block(size_t block, int worker, void *context)
     size_t at = images.begin * imp_shape_floats(job->layer->out);
     double *sums = sums_of(job, block);
     job->pass->kernels->first_backward(&in, job->dout + at, a.winner + at, sums,
-                                       sums + IMP_CHANNELS);
+                                       sums + IMP_CHANNELS, imp_scratch_of(job->pass, worker));
 }
 
 static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
@@ -314,6 +313,13 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
         layer->gradients[layer->gamma + c] += (float)dgamma;
         layer->gradients[layer->beta + c] += (float)sum_dz[c];
     }
+}
+
+/* backward: what first_backward() wants */
+static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
+{
+    (void)kernels;
+    return 12 * row_floats(layer);
 }
 
 static size_t frozen(const imp_layer *layer)
@@ -350,6 +356,7 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
 const imp_layer_kind imp_layer_first = {.name = "first conv3x3+bn+relu+pool",
                                         .kept = kept,
                                         .shared = shared,
+                                        .scratch = scratch,
                                         .infer_scratch = infer_scratch,
                                         .forward = forward,
                                         .backward = backward,

@@ -122,6 +122,12 @@ static inline size_t imp_lines(size_t floats)
     return (floats + 15) / 16 * 16;
 }
 
+/* The shared memory of a pass for sums, which are kept in double. */
+static inline double *imp_shared_doubles(const imp_pass *pass)
+{
+    return (double *)(void *)pass->shared;
+}
+
 static inline float *imp_scratch_of(const imp_pass *pass, int worker)
 {
     return pass->scratch + (size_t)worker * pass->scratch_stride;

@@ -25,7 +25,7 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
 
 static double *sums_of(const imp_job *job, size_t block)
 {
-    return (double *)job->pass->shared + block * 2 * job->layer->in.channels;
+    return imp_shared_doubles(job->pass) + block * 2 * job->layer->in.channels;
 }
 
 static size_t pixels_of(const imp_layer *layer)

@@ -33,8 +33,8 @@ static kept_arrays arrays_of(const imp_layer *layer, size_t images)
 {
     kept_arrays a = {.forward = layer->kept};
     a.adjoint = a.forward + MATRICES;
-    a.norm = (imp_norm *)(a.adjoint + MATRICES);
-    a.selected = (float *)(a.norm + 1);
+    a.norm = (imp_norm *)(void *)(a.adjoint + MATRICES);
+    a.selected = (float *)(void *)(a.norm + 1);
     a.y = a.selected + images * out_floats(layer);
     return a;
 }
@@ -95,7 +95,7 @@ static void convolve_block(size_t block, int worker, void *context)
     imp_maps maps = maps_of(layer, images);
     size_t at = images.begin * in_floats(layer);
     pass->kernels->winograd_forward(&maps, job->in + at, a.forward, a.y + at,
-                                    (imp_moments *)pass->shared + block,
+                                    (imp_moments *)(void *)pass->shared + block,
                                     imp_scratch_of(pass, worker));
 }
 
@@ -117,7 +117,7 @@ static void forward(imp_layer *layer, const imp_pass *pass, const float *in, flo
     imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
     imp_parallel(ROW_BLOCKS, pass->threads, transform_weights, &job);
     imp_each_block(pass, convolve_block, &job);
-    imp_moments *moments = (imp_moments *)pass->shared;
+    imp_moments *moments = (imp_moments *)(void *)pass->shared;
     for (size_t block = 1; block < pass->blocks; block++)
         imp_moments_merge(&moments[0], &moments[block]);
     imp_norm_from_moments(layer, &moments[0], arrays_of(layer, pass->images).norm);
@@ -132,7 +132,7 @@ static void sums_block(size_t block, int worker, void *context)
     kept_arrays a = arrays_of(layer, job->pass->images);
     imp_images images = imp_images_of(job->pass, block);
     size_t at = images.begin * out_floats(layer), end = images.end * out_floats(layer);
-    double *sums = (double *)job->pass->shared + block * 2 * IMP_CHANNELS;
+    double *sums = imp_shared_doubles(job->pass) + block * 2 * IMP_CHANNELS;
     job->pass->kernels->pool_backward_sums((end - at) / IMP_CHANNELS, a.selected + at,
                                            job->out + at, job->dout + at, a.norm, sums,
                                            sums + IMP_CHANNELS);
@@ -171,7 +171,7 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
     imp_job job = {
         .layer = layer, .pass = pass, .in = in, .out = (float *)out, .dout = dout, .din = din};
     imp_each_block(pass, sums_block, &job);
-    double *sums = (double *)pass->shared;
+    double *sums = imp_shared_doubles(pass);
     for (size_t block = 1; block < pass->blocks; block++)
         for (size_t i = 0; i < 2 * IMP_CHANNELS; i++)
             sums[i] += sums[block * 2 * IMP_CHANNELS + i];

@@ -1,6 +1,7 @@
 /* run_folder.c - making, recognising and reading the folder of a run. */
 #include "train/run_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,22 @@ imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_e
                         "'%s' already holds a run; resume it, or choose another folder", folder);
     imp_status status = make_folders(folder, error);
     return status ? status : imp_run_write_settings(folder, settings, error);
+}
+
+void imp_run_sweep(const char *folder)
+{
+    static const char prefix[] = ".imp-", suffix[] = ".tmp"; /* as base/file.c names them */
+    DIR *list = opendir(folder);
+    if (!list)
+        return;
+    for (struct dirent *entry; (entry = readdir(list));) {
+        size_t length = strlen(entry->d_name);
+        if (length > sizeof prefix + sizeof suffix &&
+            strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 &&
+            strcmp(entry->d_name + length - (sizeof suffix - 1), suffix) == 0)
+            unlink(imp_run_file(folder, entry->d_name).text);
+    }
+    closedir(list);
 }
 
 imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,

@@ -23,6 +23,9 @@ bool imp_run_has(const char *folder, const char *name);
  * holds a run is refused: IMP_EINVAL. */
 imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error);
 
+/* Removes what a killed process had begun to write. Only while no other process uses the folder. */
+void imp_run_sweep(const char *folder);
+
 /* Writes settings.json anew. */
 imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
                                   imp_error *error);

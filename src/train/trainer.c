@@ -397,8 +397,10 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
     if (!status)
         status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                               work.state.csv_bytes, error);
-    if (!status)
+    if (!status) {
+        imp_run_sweep(options->folder);
         status = imp_run_write_settings(options->folder, settings, error);
+    }
     if (!status) {
         imp_settings_clear(&work.state.settings);
         work.state.settings = borrowed(settings);

@@ -23,16 +23,25 @@ int scratch_setup(void **state)
     return *state != NULL ? 0 : -1;
 }
 
+/* A file, or a folder with all that is in it. */
+static int remove_all(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return remove(path);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (is_entry(entry)) {
+            char inner[1024];
+            snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+            remove_all(inner);
+        }
+    closedir(folder);
+    return rmdir(path);
+}
+
 int scratch_teardown(void **state)
 {
-    DIR *folder = opendir(*state);
-    if (folder == NULL)
-        return -1;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (is_entry(entry))
-            remove(scratch_file(state, entry->d_name).text);
-    closedir(folder);
-    int failed = rmdir(*state);
+    int failed = remove_all(*state);
     free(*state);
     return failed;
 }

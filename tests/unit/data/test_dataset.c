@@ -206,6 +206,44 @@ static void broken_pictures_are_named(void **state)
     }
 }
 
+/* One damaged file in a zip is one broken picture. */
+static void a_damaged_file_in_an_archive(void **state)
+{
+    char names[9][20];
+    archive_member members[9];
+    for (int i = 0; i < 9; i++) {
+        snprintf(names[i], sizeof names[i], "c%d/%d.png", i / 3, i % 3);
+        members[i] = (archive_member){names[i], picture_ramp(6, 6, (uint8_t)(20 * i))};
+    }
+    scratch_path path = scratch_file(state, "d.zip");
+    archive_save(path.text, "zip", members, 9);
+    for (int i = 0; i < 9; i++)
+        free(members[i].content.bytes);
+
+    FILE *file = fopen(path.text, "r+b");
+    uint8_t bytes[8192];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    size_t local = 0; /* the header of the fifth file */
+    for (int found = 0; found < 5; local++)
+        found += memcmp(bytes + local, "PK\3\4", 4) == 0;
+    local--;
+    assert_true(local + 100 < size);
+    size_t data = local + 30 + bytes[local + 26] + bytes[local + 28];
+    bytes[data + 20] ^= 0x55;
+    rewind(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+
+    refuses(path.text, NULL, "c1/1.png: ");
+    imp_dataset_options options = imp_dataset_defaults();
+    options.skip_broken = true;
+    imp_dataset *dataset = open_ok(path.text, &options);
+    assert_int_equal(imp_dataset_images(dataset), 8);
+    assert_int_equal(imp_dataset_faults(dataset), 1);
+    assert_non_null(strstr(imp_dataset_fault(dataset, 0), "c1/1.png: "));
+    imp_dataset_free(dataset);
+}
+
 static void sizes_and_colours(void **state)
 {
     add_picture(state, "d/a/1.png", picture_ramp(200, 10, 0));
@@ -418,6 +456,7 @@ int main(void)
         TEST(super_classes_and_turns),
         TEST(pictures_in_wrong_places),
         TEST(broken_pictures_are_named),
+        TEST(a_damaged_file_in_an_archive),
         TEST(sizes_and_colours),
         TEST(csv_of_all_three_styles),
         TEST(csv_beside_an_archive),

@@ -55,6 +55,24 @@ static void gray_of_every_depth(void **state)
         }
 }
 
+static void black_and_white_of_every_width(void **state)
+{
+    (void)state;
+    uint8_t rows[3 * 4];
+    for (size_t i = 0; i < sizeof rows; i++)
+        rows[i] = (uint8_t)(151 * i + 77);
+    for (uint32_t width = 1; width <= 32; width++) {
+        uint32_t stride = (width + 7) / 8;
+        imp_image image = decode(picture_png(width, 3, PNG_COLOR_TYPE_GRAY, 1, 0, 0, rows));
+        for (uint32_t y = 0; y < 3; y++)
+            for (uint32_t x = 0; x < width; x++) {
+                int bit = rows[y * stride + x / 8] >> (7 - x % 8) & 1;
+                assert_int_equal(image.pixels[y * width + x], 255 * bit);
+            }
+        imp_image_clear(&image);
+    }
+}
+
 static void palettes_of_every_depth(void **state)
 {
     (void)state;
@@ -287,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gray_of_every_depth),
+        cmocka_unit_test(black_and_white_of_every_width),
         cmocka_unit_test(palettes_of_every_depth),
         cmocka_unit_test(transparency_is_laid_on_white),
         cmocka_unit_test(rgb_of_16_bits),

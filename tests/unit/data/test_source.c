@@ -47,12 +47,13 @@ static void note(size_t member, const uint8_t *bytes, size_t size, const imp_err
         __atomic_add_fetch(&seen->count[member], 1, __ATOMIC_RELAXED);
 }
 
-static void check(const char *path)
+static void check(const char *path, size_t kept_limit)
 {
     imp_source source;
     imp_error error = {0};
-    if (imp_source_open(&source, path, &error) != IMP_OK)
+    if (imp_source_open_keeping(&source, path, kept_limit, &error) != IMP_OK)
         fail_msg("%s", error.message);
+    assert_int_equal(source.kept != NULL, source.archive && kept_limit >= 10);
     assert_int_equal(source.count, VISIBLE);
     for (size_t i = 0; i < VISIBLE; i++) {
         assert_string_equal(source.names[i], expected[i]);
@@ -80,7 +81,7 @@ static void a_folder(void **state)
         *slash = '/';
         scratch_write(path.text, members[i].content.bytes, members[i].content.size);
     }
-    check(*state);
+    check(*state, 100);
 }
 
 static void archives_of_every_format(void **state)
@@ -89,7 +90,12 @@ static void archives_of_every_format(void **state)
     for (size_t i = 0; i < 3; i++) {
         scratch_path path = scratch_file(state, formats[i]);
         archive_save(path.text, formats[i], members, MEMBERS);
-        check(path.text);
+        /* Kept in memory, not kept, and given up half-way. */
+        check(path.text, 100);
+        check(path.text, 10);
+        check(path.text, 9);
+        check(path.text, 1);
+        check(path.text, 0);
     }
     assert_int_equal(scratch_entries(state), 3); /* nothing was unpacked */
 }

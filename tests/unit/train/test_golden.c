@@ -204,8 +204,8 @@ static void compare_five_updates(const char *kind)
     reference_step step = open_step(kind);
     imp_learner learner = make_learner(&step);
     const json_t *losses = json_object_get(step.expected, "losses");
-    double rate = json_number_value(
-        json_object_get(json_object_get(step.expected, "optimizer"), "lr"));
+    double rate =
+        json_number_value(json_object_get(json_object_get(step.expected, "optimizer"), "lr"));
     assert_int_equal(json_array_size(losses), 5);
     for (size_t update = 0; update < 5; update++) {
         double loss = add(&learner, &step).loss;

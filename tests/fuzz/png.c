@@ -1,4 +1,4 @@
-/* fuzz_png.c - any bytes at all as a PNG: a picture or a sentence, never a crash or a leak. */
+/* png.c - any bytes at all as a PNG: a picture or a sentence, never a crash or a leak. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* fuzz_csv.c - any text at all as a CSV file: rows or a sentence, never a crash. */
+/* csv.c - any text at all as a CSV file: rows or a sentence, never a crash. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

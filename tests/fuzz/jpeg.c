@@ -1,4 +1,4 @@
-/* fuzz_jpeg.c - any bytes at all as a JPEG: a picture or a sentence, never a crash or a leak. */
+/* jpeg.c - any bytes at all as a JPEG: a picture or a sentence, never a crash or a leak. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* fuzz_npy.c - any bytes at all as a .npy file: an array or a sentence, never a crash or a leak. */
+/* npy.c - any bytes at all as a .npy file: an array or a sentence, never a crash or a leak. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

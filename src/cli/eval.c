@@ -1,0 +1,318 @@
+/*
+ * eval.c - `imp eval`: how well a trained embedding solves test episodes, by one or more methods.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/version.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/training_options.h"
+#include "train/evaluate.h"
+#include "train/model.h"
+
+typedef struct arguments {
+    imp_settings settings;
+    const char *model, *sweep;
+    int64_t episodes, test_seed, threads;
+    int pool, purpose;
+    bool json, quiet;
+} arguments;
+#define IMP_ARGUMENTS arguments
+
+/* In the order of imp_pool, and of the purposes that are not training. */
+static const char *const pools[] = {"own", "train", "val", "test", "all", NULL};
+static const char *const purposes[] = {"validation", "testing", NULL};
+
+/* clang-format off */
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Evaluation")},
+    {IMP_OPTION_TEXT(arguments, model), .name = "model", .argument = "FILE",
+     .help = "the model that 'imp train' wrote"},
+    {IMP_OPTION_INTEGER(arguments, episodes), .name = "episodes", .argument = "N",
+     .integers = {1, 100000000}, .initial = "1000", .help = "how many"},
+    {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
+     .choices = purposes, .initial = "testing", .help = "which episodes"},
+    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
+     .initial = "own", .help = "draw classes of this split; own is the episodes' purpose's"},
+    {IMP_OPTION_INTEGER(arguments, test_seed), .name = "seed", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "another seed gives other episodes"},
+    {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
+     .help = "evaluate at N thresholds from A to B, evenly spaced"},
+    {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; results do not depend on it"},
+    {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
+    {IMP_OPTION_HEADING("Data (by default as in training)")},
+    IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
+    {IMP_OPTION_HEADING("Episodes (by default as in training, but for the queries)")},
+    IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
+    {IMP_OPTION_HEADING("Method (by default as trained); several with commas between")},
+    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    {IMP_OPTION_END}};
+/* clang-format on */
+
+static const char *const examples[] = {
+    "imp eval --model run/model.safetensors",
+    "imp eval --model run/model.safetensors --task characters --way 20 --episodes 1000 --json",
+    "imp eval --model run/model.safetensors --method imp,dp-means --lambda-sweep 5:100:20", NULL};
+
+const imp_usage imp_eval_usage = {
+    .command = "eval",
+    .summary = "Measure a trained model on test episodes",
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "eval";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+/* ---- who takes part ---- */
+
+enum { MOST_CONTESTANTS = 1000, NAME_ROOM = 32 };
+
+typedef struct field {
+    imp_contestant contestants[MOST_CONTESTANTS];
+    char names[MOST_CONTESTANTS][NAME_ROOM];
+    size_t count;
+} field;
+
+typedef struct sweep {
+    double from, to;
+    int64_t count; /* 0: no sweep */
+} sweep;
+
+static bool parse_sweep(const char *text, sweep *range)
+{
+    char rest;
+    long long count;
+    if (sscanf(text, "%lf:%lf:%lld%c", &range->from, &range->to, &count, &rest) != 3)
+        return false;
+    range->count = count;
+    return range->from >= 0 && isfinite(range->to) && range->to >= range->from && count >= 1 &&
+           count <= MOST_CONTESTANTS;
+}
+
+static bool add_contestant(field *all, const arguments *given, const imp_model *model,
+                           const char *name, double lambda)
+{
+    if (all->count == MOST_CONTESTANTS)
+        return false;
+    imp_settings settings = given->settings;
+    settings.method = all->names[all->count];
+    snprintf(all->names[all->count], NAME_ROOM, "%s", name);
+    /* What the model was trained with need not be an option of another method. */
+    settings.learn_sigma &= strcmp(name, "prototypes") == 0;
+    settings.no_prior &= strcmp(name, "em") == 0;
+    if (!isnan(lambda))
+        settings.lambda = lambda;
+    bool learned = model->values && strcmp(name, model->settings.method) == 0 &&
+                   settings.sigma_l == model->settings.sigma_l &&
+                   settings.sigma_u == model->settings.sigma_u;
+    all->contestants[all->count] = (imp_contestant){
+        .method = all->names[all->count],
+        .options = imp_settings_method(&settings),
+        .values = learned ? model->values : NULL,
+    };
+    all->count++;
+    return true;
+}
+
+/* One contestant per method, or one per method and threshold. */
+static int gather(const arguments *given, const imp_model *model, field *all)
+{
+    sweep range = {0};
+    if (given->sweep && !parse_sweep(given->sweep, &range))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "option '--lambda-sweep' needs FROM:TO:COUNT, like 5:100:20, not '%s'",
+                            given->sweep);
+    all->count = 0;
+    for (const char *list = given->settings.method; *list;) {
+        char name[NAME_ROOM];
+        size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        bool fits = range.count > 0 || add_contestant(all, given, model, name, NAN);
+        for (int64_t i = 0; i < range.count && fits; i++) {
+            double step = range.count > 1 ? (double)i / (double)(range.count - 1) : 0;
+            fits = add_contestant(all, given, model, name,
+                                  range.from + step * (range.to - range.from));
+        }
+        if (!fits)
+            return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
+                                MOST_CONTESTANTS);
+        list += length + (list[length] == ',');
+    }
+    return IMP_GO_ON;
+}
+
+/* ---- output ---- */
+
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *result_json(const imp_contestant *contestant, const imp_evaluation *result)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "method", contestant->method,
+                     "accuracy", real_or_null(result->accuracy.mean), "interval",
+                     real_or_null(result->accuracy.half_width), "clusters",
+                     real_or_null(result->clusters.mean), "clusters_per_class",
+                     real_or_null(result->clusters_per_class), "loss", real_or_null(result->loss),
+                     "lambda", real_or_null(result->lambda));
+}
+
+static const char batch_norm_mode[] = "running statistics";
+
+static void print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,
+                       const field *all, const imp_evaluation *results)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->count; i++)
+        json_array_append_new(list, result_json(&all->contestants[i], &results[i]));
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
+        command_line, "model", given->model, "data", given->settings.data, "fingerprint",
+        imp_dataset_fingerprint(dataset), "seed", (json_int_t)given->test_seed, "episodes",
+        (json_int_t)given->episodes, "batch_norm", batch_norm_mode, "settings",
+        imp_settings_to_json(&given->settings), "results", list);
+    json_dumpf(report, stdout, JSON_INDENT(2));
+    fputc('\n', stdout);
+    json_decref(report);
+}
+
+static void print_table(const arguments *given, const imp_dataset *dataset, const field *all,
+                        const imp_evaluation *results)
+{
+    printf("%lld %s episodes, seed %lld, of %s (%.12s), batch norm with %s\n\n",
+           (long long)given->episodes, purposes[given->purpose], (long long)given->test_seed,
+           given->settings.data, imp_dataset_fingerprint(dataset), batch_norm_mode);
+    printf("%-22s%18s%12s%14s%12s\n", "method", "accuracy", "clusters", "per class", "lambda");
+    for (size_t i = 0; i < all->count; i++) {
+        char accuracy[40], lambda[24] = "-";
+        snprintf(accuracy, sizeof accuracy, "%.2f%% ± %.2f", 100 * results[i].accuracy.mean,
+                 100 * results[i].accuracy.half_width);
+        if (isfinite(results[i].lambda))
+            snprintf(lambda, sizeof lambda, "%.2f", results[i].lambda);
+        /* the sign takes two bytes */
+        printf("%-22s%19s%12.2f%14.2f%12s\n", all->contestants[i].method, accuracy,
+               results[i].clusters.mean, results[i].clusters_per_class, lambda);
+    }
+}
+
+static void show(size_t done, size_t total, void *context)
+{
+    imp_progress_show(context, done, total, false, "episodes");
+}
+
+/* ---- the command ---- */
+
+static int evaluate(const arguments *given, const imp_model *model, const imp_dataset *dataset,
+                    const char *command_line)
+{
+    field *all = calloc(1, sizeof *all);
+    imp_evaluation *results = calloc(MOST_CONTESTANTS, sizeof *results);
+    int status = IMP_EXIT_FAILURE;
+    imp_encoder *encoder = NULL;
+    imp_error error;
+    if (!all || !results) {
+        imp_complain(status, command, "out of memory");
+    } else if ((status = gather(given, model, all)) == IMP_GO_ON) {
+        imp_progress_line line = imp_progress_start(given->quiet);
+        imp_evaluate_options wanted = {
+            .task = imp_settings_task(&given->settings, (imp_purpose)(given->purpose + 1)),
+            .episodes = (size_t)given->episodes,
+            .threads = (int)given->threads,
+            .progress = show,
+            .context = &line};
+        wanted.task.pool = (imp_pool)given->pool;
+        wanted.task.seed = (uint64_t)given->test_seed;
+        imp_status failed = imp_encoder_create(model->network, &encoder, &error);
+        if (!failed)
+            failed = imp_evaluate(encoder, dataset, all->contestants, all->count, &wanted, results,
+                                  &error);
+        imp_progress_end(&line);
+        status = failed ? fail(&error) : EXIT_SUCCESS;
+        if (!failed && given->json)
+            print_json(given, command_line, dataset, all, results);
+        else if (!failed)
+            print_table(given, dataset, all, results);
+    }
+    imp_encoder_free(encoder);
+    free(all);
+    free(results);
+    return status;
+}
+
+static int check_images(const arguments *given, const imp_model *model, const imp_dataset *dataset)
+{
+    const imp_network_options *input = imp_network_options_of(model->network);
+    if (input->channels == imp_dataset_channels(dataset) &&
+        input->height == imp_dataset_size(dataset) && input->width == imp_dataset_size(dataset))
+        return IMP_GO_ON;
+    return imp_complain(IMP_EXIT_FAILURE, command,
+                        "'%s' takes images of %zux%zux%zu, and those of '%s' are %ux%ux%u; --size "
+                        "and --colour change that",
+                        given->model, input->channels, input->height, input->width,
+                        given->settings.data, imp_dataset_channels(dataset),
+                        imp_dataset_size(dataset), imp_dataset_size(dataset));
+}
+
+/* The words as typed, for the JSON; cut to fit. */
+static void join(int argc, char **argv, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "imp");
+    for (int i = 0; i < argc && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, " %s", argv[i]);
+}
+
+static int run(int argc, char **argv, arguments *given, imp_model *model)
+{
+    char command_line[4000];
+    imp_error error;
+    join(argc, argv, command_line, sizeof command_line);
+    imp_settings_init(&given->settings);
+    int operands, status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!given->model)
+        return imp_complain(IMP_EXIT_USAGE, command, "needs --model FILE");
+    if (imp_model_load(given->model, (int)given->threads, model, &error) != IMP_OK)
+        return fail(&error);
+
+    /* The command line over what the model says. */
+    given->settings = model->settings;
+    given->settings.texts = NULL; /* the model keeps them */
+    given->settings.queries = 0;
+    const imp_network_options *input = imp_network_options_of(model->network);
+    given->settings.size = (int64_t)input->height;
+    status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+
+    imp_dataset *dataset;
+    imp_dataset_options data = imp_settings_data(&given->settings, (int)given->threads);
+    if (imp_dataset_open(given->settings.data, &data, &dataset, &error) != IMP_OK)
+        return fail(&error);
+    status = check_images(given, model, dataset);
+    if (status == IMP_GO_ON)
+        status = evaluate(given, model, dataset, command_line);
+    imp_dataset_free(dataset);
+    return status;
+}
+
+int imp_command_eval(int argc, char **argv)
+{
+    arguments given = {0};
+    imp_model model = {0};
+    int status = run(argc, argv, &given, &model);
+    imp_model_clear(&model);
+    return status;
+}

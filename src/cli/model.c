@@ -1,0 +1,177 @@
+/*
+ * model.c - `imp model`: what a model file is, and carrying models to and from other programs.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/training_options.h"
+#include "train/model.h"
+#include "train/onnx.h"
+
+typedef struct arguments {
+    imp_settings settings;
+    const char *onnx, *out, *network;
+    int64_t channels, side;
+    bool json;
+} arguments;
+#define IMP_ARGUMENTS arguments
+
+/* clang-format off */
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("info")},
+    {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_HEADING("export")},
+    {IMP_OPTION_TEXT(arguments, onnx), .name = "onnx", .argument = "FILE",
+     .help = "write the embedding, batch norm folded, as ONNX"},
+    {IMP_OPTION_HEADING("import (of a PyTorch state dict as safetensors)")},
+    {IMP_OPTION_TEXT(arguments, out), .name = "out", .argument = "FILE",
+     .help = "the model to write"},
+    {IMP_OPTION_TEXT(arguments, network), .name = "network", .argument = "LAYERS",
+     .initial = "conv4", .help = "what its tensors are"},
+    {IMP_OPTION_INTEGER(arguments, channels), .name = "channels", .argument = "N",
+     .integers = {1, 64}, .initial = "1", .help = "of its images"},
+    {IMP_OPTION_INTEGER(arguments, side), .name = "size", .argument = "N",
+     .integers = {1, 4096}, .initial = "28", .help = "side of its images"},
+    {IMP_OPTION_HEADING("import: its method")},
+    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    {IMP_OPTION_END}};
+/* clang-format on */
+
+static const char *const examples[] = {
+    "imp model info run/model.safetensors",
+    "imp model export run/model.safetensors --onnx embedding.onnx",
+    "imp model import state_dict.safetensors --method prototypes --out model.safetensors", NULL};
+
+const imp_usage imp_model_usage = {
+    .command = "model",
+    .summary = "Show, export and import models",
+    .operands = "info|export|import FILE",
+    .fewest = 2,
+    .most = 2,
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "model";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+/* ---- info ---- */
+
+static size_t parameters_of(const imp_model *model)
+{
+    return imp_network_parameter_count(model->network);
+}
+
+static void print_json(const imp_model *model)
+{
+    const imp_network_options *input = imp_network_options_of(model->network);
+    json_t *report = json_pack(
+        "{s:s, s:[I,I,I], s:I, s:I, s:b, s:s, s:f, s:f, s:I, s:s, s:o}", "network",
+        imp_network_description(model->network), "input", (json_int_t)input->channels,
+        (json_int_t)input->height, (json_int_t)input->width, "embedding",
+        (json_int_t)imp_network_output_size(model->network), "parameters",
+        (json_int_t)parameters_of(model), "inverted", model->origin.inverted, "method",
+        model->settings.method, "sigma_l", model->settings.sigma_l, "sigma_u",
+        model->settings.sigma_u, "update", (json_int_t)model->origin.update, "fingerprint",
+        model->origin.fingerprint, "settings", imp_settings_to_json(&model->settings));
+    if (!isnan(model->origin.validation))
+        json_object_set_new(report, "validation", json_real(model->origin.validation));
+    json_dumpf(report, stdout, JSON_INDENT(2));
+    fputc('\n', stdout);
+    json_decref(report);
+}
+
+static void print_text(const imp_model *model)
+{
+    const imp_network_options *input = imp_network_options_of(model->network);
+    const imp_settings *settings = &model->settings;
+    printf("network     %s, %zu parameters\n", imp_network_description(model->network),
+           parameters_of(model));
+    printf("images      %zux%zux%zu, %s\n", input->channels, input->height, input->width,
+           model->origin.inverted ? "1 - byte / 255" : "byte / 255");
+    printf("embedding   %zu dimensions\n", imp_network_output_size(model->network));
+    printf("method      %s", settings->method);
+    if (settings->sigma_l > 0)
+        printf(", sigma_l %.4g", settings->sigma_l);
+    if (settings->sigma_u > 0)
+        printf(", sigma_u %.4g", settings->sigma_u);
+    printf(", alpha %g\n", settings->alpha);
+    if (model->origin.update > 0)
+        printf("training    %llu updates on %s (%.12s), %s\n",
+               (unsigned long long)model->origin.update, settings->data, model->origin.fingerprint,
+               imp_task_names[settings->task]);
+    if (!isnan(model->origin.validation))
+        printf("validation  %.2f%%\n", 100 * model->origin.validation);
+}
+
+/* ---- the command ---- */
+
+static int show(const arguments *given, const char *path, imp_error *error)
+{
+    imp_model model;
+    if (imp_model_load(path, 1, &model, error) != IMP_OK)
+        return fail(error);
+    if (given->json)
+        print_json(&model);
+    else
+        print_text(&model);
+    imp_model_clear(&model);
+    return EXIT_SUCCESS;
+}
+
+static int export_model(const arguments *given, const char *path, imp_error *error)
+{
+    if (!given->onnx)
+        return imp_complain(IMP_EXIT_USAGE, command, "export needs --onnx FILE");
+    imp_network *network;
+    imp_network_options any = {.size = sizeof any, .threads = 1};
+    if (imp_network_load(path, NULL, &any, &network, error) != IMP_OK)
+        return fail(error);
+    imp_status failed = imp_onnx_save(network, given->onnx, error);
+    imp_network_free(network);
+    return failed ? fail(error) : EXIT_SUCCESS;
+}
+
+static int import_model(arguments *given, const char *path, imp_error *error)
+{
+    if (!given->out)
+        return imp_complain(IMP_EXIT_USAGE, command, "import needs --out FILE");
+    imp_model model;
+    given->settings.network = given->network;
+    given->settings.size = given->side;
+    imp_status failed = imp_model_import(path, &given->settings, (size_t)given->channels,
+                                         (size_t)given->side, &model, error);
+    if (!failed) {
+        failed = imp_model_write(&model, given->out, error);
+        imp_model_clear(&model);
+    }
+    return failed ? fail(error) : EXIT_SUCCESS;
+}
+
+int imp_command_model(int argc, char **argv)
+{
+    arguments given = {0};
+    imp_settings_init(&given.settings);
+    int operands, status = imp_parse(&imp_model_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_error error;
+    if (strcmp(argv[1], "info") == 0)
+        status = show(&given, argv[2], &error);
+    else if (strcmp(argv[1], "export") == 0)
+        status = export_model(&given, argv[2], &error);
+    else if (strcmp(argv[1], "import") == 0)
+        status = import_model(&given, argv[2], &error);
+    else
+        status = imp_complain(IMP_EXIT_USAGE, command,
+                              "unknown action '%s'; there are info, export and import", argv[1]);
+    imp_settings_clear(&given.settings);
+    return status;
+}

@@ -1,0 +1,314 @@
+/*
+ * test_kill.c - kills the command at random moments, resumes it, and compares what it leaves behind
+ * with a run that was never disturbed: model and checkpoint bit for bit, logs line for line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/safetensors.h"
+#include "scratch.h"
+
+/* A tiny run that does everything a run does, many times. */
+#define UPDATES "120"
+static const char *const training[] = {"train",
+                                       "--quiet",
+                                       "--size",
+                                       "16",
+                                       "--alphabets",
+                                       "10",
+                                       "--network",
+                                       "conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool",
+                                       "--task",
+                                       "alphabets",
+                                       "--way",
+                                       "2",
+                                       "--modes",
+                                       "3",
+                                       "--queries",
+                                       "2",
+                                       "--updates",
+                                       UPDATES,
+                                       "--accumulate",
+                                       "2",
+                                       "--validate-every",
+                                       "15",
+                                       "--validation-episodes",
+                                       "4",
+                                       "--checkpoint-every",
+                                       "4",
+                                       "--log-every",
+                                       "5",
+                                       NULL};
+
+static void pause_for(double seconds)
+{
+    struct timespec wait = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&wait, NULL);
+}
+
+/* Starts the command with these words and two more; its output goes to the file `errors`. */
+static pid_t start(const char *const *words, const char *option, const char *value,
+                   const char *threads, const char *errors)
+{
+    const char *command = getenv("IMP");
+    char *argv[64] = {(char *)command};
+    size_t count = 1;
+    for (size_t i = 0; words[i]; i++)
+        argv[count++] = (char *)words[i];
+    argv[count++] = (char *)option;
+    argv[count++] = (char *)value;
+    argv[count++] = (char *)"--threads";
+    argv[count++] = (char *)threads;
+    assert_true(count < sizeof argv / sizeof *argv);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int output = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        dup2(output, STDERR_FILENO);
+        execv(command, argv);
+        _exit(127);
+    }
+    return child;
+}
+
+static int wait_for(pid_t child)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void assert_finished(pid_t child, const char *errors)
+{
+    int status = wait_for(child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        unsigned char *text = NULL;
+        size_t size;
+        imp_file_read(errors, 1 << 20, &text, &size, NULL);
+        fail_msg("the command ended with %d: %s", status, text ? (char *)text : "");
+    }
+}
+
+/* ---- comparing ---- */
+
+static char *read_text(const char *folder, const char *name)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unsigned char *text;
+    size_t size;
+    imp_error error;
+    if (imp_file_read(path, 1 << 24, &text, &size, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return (char *)text;
+}
+
+static void assert_same_file(const char *one, const char *other, const char *name)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", one, name);
+    unsigned char *bytes;
+    size_t size;
+    assert_int_equal(imp_file_read(path, 1 << 24, &bytes, &size, NULL), IMP_OK);
+    snprintf(path, sizeof path, "%s/%s", other, name);
+    if (!scratch_holds(path, bytes, size))
+        fail_msg("%s differs", path);
+    imp_release(bytes);
+}
+
+/* Everything but the clock and the logs' lengths, which hold times. */
+static void assert_same_checkpoint(const char *one, const char *other)
+{
+    char path[600];
+    imp_safetensors *a, *b;
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", one);
+    assert_int_equal(imp_safetensors_load(path, &a, NULL), IMP_OK);
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", other);
+    assert_int_equal(imp_safetensors_load(path, &b, NULL), IMP_OK);
+    assert_int_equal(imp_safetensors_count(a), imp_safetensors_count(b));
+    for (size_t i = 0; i < imp_safetensors_count(a); i++) {
+        const imp_tensor *left = imp_safetensors_at(a, i), *right = imp_safetensors_at(b, i);
+        assert_string_equal(left->name, right->name);
+        assert_int_equal(left->count, right->count);
+        if (strcmp(left->name, "training.clock") != 0)
+            assert_memory_equal(left->data, right->data, left->count * imp_dtype_size(left->dtype));
+    }
+    static const char *const keys[] = {"update", "best_update", "settings", "data"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        assert_string_equal(imp_safetensors_metadata(a, keys[k]),
+                            imp_safetensors_metadata(b, keys[k]));
+    imp_safetensors_free(a);
+    imp_safetensors_free(b);
+}
+
+/* Line by line up to the last two columns, which are times. */
+static void assert_same_log(const char *one, const char *other)
+{
+    char *left = read_text(one, "log.csv"), *right = read_text(other, "log.csv");
+    char *a = left, *b = right;
+    while (*a && *b) {
+        size_t a_length = strcspn(a, "\n"), b_length = strcspn(b, "\n");
+        size_t a_end = a_length, b_end = b_length;
+        for (int commas = 0; commas < 2 && a_end > 0; a_end--)
+            commas += a[a_end - 1] == ',';
+        for (int commas = 0; commas < 2 && b_end > 0; b_end--)
+            commas += b[b_end - 1] == ',';
+        assert_int_equal(a_end, b_end);
+        assert_memory_equal(a, b, a_end);
+        a += a_length + (a[a_length] == '\n');
+        b += b_length + (b[b_length] == '\n');
+    }
+    assert_true(*a == *b);
+    imp_release(left);
+    imp_release(right);
+    left = read_text(one, "log.jsonl");
+    right = read_text(other, "log.jsonl");
+    size_t lines[2] = {0};
+    for (const char *c = left; *c; c++)
+        lines[0] += *c == '\n';
+    for (const char *c = right; *c; c++)
+        lines[1] += *c == '\n';
+    assert_int_equal(lines[0], lines[1]);
+    imp_release(left);
+    imp_release(right);
+}
+
+/* ---- the tests ---- */
+
+static const char *const resuming[] = {"train", "--quiet", NULL};
+
+static bool exists(const char *folder, const char *name)
+{
+    char path[600];
+    struct stat about;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &about) == 0;
+}
+
+static size_t count_entries(const char *folder)
+{
+    void *state = (void *)folder;
+    return scratch_entries(&state);
+}
+
+/* One process of the run: a new run where there is none yet. */
+static pid_t go_on(const char *folder, const char *threads, const char *errors)
+{
+    if (exists(folder, "settings.json"))
+        return start(resuming, "--resume", folder, threads, errors);
+    return start(training, "--out", folder, threads, errors);
+}
+
+static void test_kill(void **state)
+{
+    scratch_path whole = scratch_file(state, "whole"), torn = scratch_file(state, "torn");
+    scratch_path errors = scratch_file(state, "errors");
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_finished(start(training, "--out", whole.text, "1", errors.text), errors.text);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+
+    imp_random random =
+        imp_random_start((uint64_t)time(NULL), IMP_STREAM_ORDER, (uint64_t)getpid());
+    static const char *const threads[] = {"1", "2", "3"};
+    int killed = 0;
+    for (int round = 0; round < 12; round++) {
+        pid_t child = go_on(torn.text, threads[round % 3], errors.text);
+        pause_for(0.7 * seconds * imp_random_uniform(&random));
+        kill(child, SIGKILL);
+        killed += WIFSIGNALED(wait_for(child));
+    }
+    assert_true(killed > 0);
+    assert_finished(go_on(torn.text, "2", errors.text), errors.text);
+    assert_same_file(whole.text, torn.text, "model.safetensors");
+    assert_same_file(whole.text, torn.text, "settings.json");
+    assert_same_checkpoint(whole.text, torn.text);
+    assert_same_log(whole.text, torn.text);
+    assert_int_equal(count_entries(torn.text), count_entries(whole.text));
+}
+
+/* Ctrl-C ends the update, saves and says how to go on. */
+static void test_interrupt(void **state)
+{
+    scratch_path whole = scratch_file(state, "whole"), torn = scratch_file(state, "torn");
+    scratch_path errors = scratch_file(state, "errors");
+    assert_finished(start(training, "--out", whole.text, "2", errors.text), errors.text);
+
+    static const char *const loud[] = {"train",
+                                       "--size",
+                                       "16",
+                                       "--alphabets",
+                                       "10",
+                                       "--network",
+                                       "conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool",
+                                       "--task",
+                                       "alphabets",
+                                       "--way",
+                                       "2",
+                                       "--modes",
+                                       "3",
+                                       "--queries",
+                                       "2",
+                                       "--updates",
+                                       UPDATES,
+                                       "--accumulate",
+                                       "2",
+                                       "--validate-every",
+                                       "15",
+                                       "--validation-episodes",
+                                       "4",
+                                       "--checkpoint-every",
+                                       "1000",
+                                       "--log-every",
+                                       "5",
+                                       NULL};
+    pid_t child = start(loud, "--out", torn.text, "2", errors.text);
+    for (int i = 0; i < 400 && !exists(torn.text, "model.safetensors"); i++)
+        pause_for(0.01);
+    kill(child, SIGINT);
+    int status = wait_for(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return; /* it was done before the signal came */
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+    char *text = read_text(torn.text, "../errors");
+    assert_non_null(strstr(text, "stopped after update"));
+    assert_non_null(strstr(text, "imp train --resume"));
+    imp_release(text);
+    static const char *const often[] = {"train", "--quiet", "--checkpoint-every", "4", NULL};
+    assert_finished(start(often, "--resume", torn.text, "1", errors.text), errors.text);
+    assert_same_file(whole.text, torn.text, "model.safetensors");
+    assert_same_checkpoint(whole.text, torn.text);
+    assert_same_log(whole.text, torn.text);
+}
+
+int main(void)
+{
+    if (!getenv("IMP")) {
+        puts("skipped: the variable IMP does not name the command");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_kill, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_interrupt, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
