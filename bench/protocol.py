@@ -1,4 +1,4 @@
-"""How bench/run.py and bench/check_peers.py talk to a peer: one process, a line in, a line of JSON out.
+"""How run.py, cluster.py and check_peers.py talk to a peer: one process, a line in, a line of JSON out.
 
 A peer that is not asked anything is stopped (SIGSTOP), so that no spinning thread of it disturbs the
 one being measured.
@@ -16,9 +16,10 @@ PYTHON = "/usr/bin/python3"  # Debian's, which python3-torch belongs to
 ISA = {
     "avx512": {"IMP_ISA": "avx512"},
     "avx2": {"IMP_ISA": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
-             "ATEN_CPU_CAPABILITY": "avx2", "PEAK_ISA": "avx2"},
+             "ATEN_CPU_CAPABILITY": "avx2", "OPENBLAS_CORETYPE": "Haswell", "PEAK_ISA": "avx2"},
     "portable": {"IMP_ISA": "portable", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
-                 "ATEN_CPU_CAPABILITY": "default", "PEAK_ISA": "portable"},
+                 "ATEN_CPU_CAPABILITY": "default", "OPENBLAS_CORETYPE": "Nehalem",
+                 "PEAK_ISA": "portable"},
 }
 
 

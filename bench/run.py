@@ -25,6 +25,7 @@ PEERS = ("imp,onednn-best,onednn-direct,onednn-winograd,torch-nchw,torch-channel
          "torch-channels-last-tuned,torch-best")
 TITLE = {"train": "training step", "eval": "evaluation"}
 FILTERS, LAYERS = 64, 4
+PACKAGES = ["libdnnl2", "python3-torch", "libgomp1", "libc6", "gcc"]
 
 
 def nominal_flops(what, c, h, w):
@@ -58,9 +59,8 @@ def machine():
     }
 
 
-def package_versions():
+def package_versions(names):
     """The Debian packages that the peers come from."""
-    names = ["libdnnl2", "python3-torch", "libgomp1", "libc6", "gcc"]
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n"] + names,
                           capture_output=True, text=True, check=False)
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
@@ -173,7 +173,7 @@ def parse():
     parser.add_argument("--isa", choices=ISA, help="hold imp and all peers to this instruction set")
     parser.add_argument("--quick", action="store_true",
                         help="one short round of the smallest size, to see that everything works")
-    parser.add_argument("--imp", default=os.path.join(ROOT, "build", "release", "imp"))
+    parser.add_argument("--imp", default=os.path.join(ROOT, "build", "release", "bin", "imp"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "bench"))
     parser.add_argument("--output", help="result file; default bench/results/conv4-ISA.json, or "
                         "build/bench/conv4-ISA.json for a quick run or one without imp")
@@ -235,7 +235,7 @@ def main():
     result = {
         "command": " ".join(["bench/run.py"] + arguments),
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "imp": imp, "machine": here, "packages": package_versions(), "peers": hellos,
+        "imp": imp, "machine": here, "packages": package_versions(PACKAGES), "peers": hellos,
         "absent": unavailable, "held_to_isa": options.isa, "rounds": options.rounds,
         "seconds": options.seconds, "configurations": configs,
     }

@@ -1,13 +1,22 @@
 #!/bin/sh
 # Builds the peers into build/bench and compares their speed with imp's.
 #
-# usage: bench/run.sh [IMP] [options of bench/run.py]
-# IMP is the imp binary, build/release/imp where none is given. bench/run.sh --check compares what
-# the peers compute instead of how fast.
+# usage: bench/run.sh [conv4|cluster] [IMP] [options]
+# IMP is the imp binary, build/release/bin/imp where none is given; the library is expected beside it
+# in ../lib. Options are those of bench/run.py for conv4 and of bench/cluster.py for cluster. Without
+# a name both are run, one after the other, unless there are options that only conv4 has.
+# bench/run.sh --check compares what the peers of conv4 compute instead of how fast.
 set -eu
 cd "$(dirname "$0")/.."
 
-imp=build/release/imp
+parts='conv4 cluster'
+case "${1:-}" in
+conv4 | cluster)
+    parts=$1
+    shift
+    ;;
+esac
+imp=build/release/bin/imp
 case "${1:-}" in
 '' | -*) ;;
 *)
@@ -15,10 +24,15 @@ case "${1:-}" in
     shift
     ;;
 esac
+case "$parts $*" in
+'conv4 cluster ' | 'conv4 cluster --quick' | conv4\ -* | cluster*) ;;
+*) parts=conv4 ;;
+esac
 
 mkdir -p build/bench
 cc=${CC:-gcc}
 flags='-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -fopenmp'
+lib=$(dirname "$imp")/../lib
 # shellcheck disable=SC2086 # the flags are words
 {
     $cc $flags -o build/bench/peak bench/peers/peak.c
@@ -28,10 +42,25 @@ flags='-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -fopenmp'
     else
         echo 'bench/run.sh: no oneDNN here (Debian: libdnnl-dev), so it is left out' >&2
     fi
+    if [ -e "$lib/libimp.so" ]; then
+        lib=$(cd "$lib" && pwd)
+        for peer in cluster episode; do
+            $cc $flags -Iinclude -o build/bench/$peer bench/peers/$peer.c \
+                -L"$lib" -Wl,-rpath,"$lib" -limp -lm
+        done
+    elif [ "$parts" = cluster ]; then
+        echo "bench/run.sh: there is no $lib/libimp.so; build it with 'make'" >&2
+        exit 1
+    fi
 }
 
 if [ "${1:-}" = --check ]; then
     shift
     exec /usr/bin/python3 bench/check_peers.py --imp "$imp" "$@"
 fi
-exec /usr/bin/python3 bench/run.py --imp "$imp" "$@"
+case $parts in
+*conv4*) /usr/bin/python3 bench/run.py --imp "$imp" "$@" ;;
+esac
+case $parts in
+*cluster*) /usr/bin/python3 bench/cluster.py "$@" ;;
+esac

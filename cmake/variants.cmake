@@ -1,7 +1,9 @@
 # The kernels are compiled once per instruction set and chosen at run time.
 
 set(IMP_AVX2_FLAGS -mavx2 -mfma -mtune=znver3)
-set(IMP_AVX512_FLAGS -march=icelake-server -mtune=znver3 -mprefer-vector-width=512)
+# Only what kernels/dispatch.c checks for before it runs this variant.
+set(IMP_AVX512_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mtune=znver3
+    -mprefer-vector-width=512)
 
 # imp_add_variant(NAME FLAG...): the object library imp_kernels_NAME, which is IMP_KERNEL_SOURCES
 # compiled with the flags given. Each function carries the variant's name (kernels/vector.h).

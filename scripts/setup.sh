@@ -8,7 +8,7 @@ set -euo pipefail
 
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev \
+    build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
         libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
     test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
         python3-numpy python3-pil python3-sklearn ;;

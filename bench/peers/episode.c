@@ -89,8 +89,8 @@ static imp_status step(episode *e, times *t, imp_method_result *result, imp_erro
     size_t support_values = e->supports * outputs, query_values = e->queries * outputs;
     double begin = seconds_now();
     imp_network_clear_gradients(e->network);
-    imp_status status = imp_network_forward(e->network, e->images, e->supports + e->queries,
-                                            e->embeddings, error);
+    imp_status status =
+        imp_network_forward(e->network, e->images, e->supports + e->queries, e->embeddings, error);
     double embedded = seconds_now();
     if (status)
         return status;

@@ -32,16 +32,23 @@ typedef struct imp_network_options {
                   */
 } imp_network_options;
 
-/* Builds a network. `description` is "conv4" or a list like
- * "conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool,flatten,linear:10":
- *   conv3x3:F  3x3 convolution to F channels, stride 1, zero padding 1, with bias
- *   bn         batch normalisation, eps 1e-5, momentum 0.1
- *   relu, pool (2x2 maximum, stride 2, floor), flatten (to PyTorch's order; implied at the end),
- * linear:F Weights start Xavier-uniform with gain sqrt(2), biases 0, batch norm 1 and 0.
+/* Builds a network. `description` is "conv4" or a list of layers like
+ * "conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool,flatten,linear:10", where
+ *
+ *   conv3x3:F  is a 3x3 convolution to F channels, stride 1, zero padding 1, with bias,
+ *   bn         batch normalisation, eps 1e-5, momentum 0.1,
+ *   relu       max(x, 0),
+ *   pool       the 2x2 maximum, stride 2, an odd last row or column left out,
+ *   flatten    the end of maps, in PyTorch's order (implied at the end),
+ *   linear:F   a linear layer to F outputs, with bias.
+ *
+ * Weights start Xavier-uniform with gain sqrt(2), biases 0, batch norm 1 and 0. Neither argument
+ * may be NULL.
  *
  * On success *out is a new network; free it with imp_network_free(). On failure *out is NULL:
  * IMP_EINVAL for a description that cannot be built on that input (the sentence says where and
- * why), IMP_EUNSUPPORTED for an IMP_ISA this machine cannot run, IMP_ENOMEM. */
+ * why) or an unknown IMP_ISA, IMP_EUNSUPPORTED for an IMP_ISA this machine cannot run, IMP_ENOMEM.
+ */
 IMP_API imp_status imp_network_create(const char *description, const imp_network_options *options,
                                       imp_network **out, imp_error *error);
 
@@ -51,7 +58,7 @@ IMP_API void imp_network_free(imp_network *network);
 /* The description it was built from. */
 IMP_API const char *imp_network_description(const imp_network *network);
 
-/* The options it was built with. */
+/* The options it was built with; threads is the number that is used. */
 IMP_API const imp_network_options *imp_network_options_of(const imp_network *network);
 
 /* The instruction set it runs on: "avx512", "avx2" or "portable". */
@@ -64,7 +71,8 @@ IMP_API size_t imp_network_output_size(const imp_network *network);
  * statistics, and moves the running statistics. `embeddings` receives (count, output_size) floats.
  *
  * Memory is taken when `count` is larger than ever before, and never otherwise. On IMP_ENOMEM the
- * network is as it was. IMP_EINVAL when count is 0. */
+ * network is as it was. IMP_EINVAL when count is 0 or above 2^20. A NaN or infinite pixel makes
+ * embeddings that are not finite. */
 IMP_API imp_status imp_network_forward(imp_network *network, const float *images, size_t count,
                                        float *embeddings, imp_error *error);
 
@@ -100,9 +108,13 @@ IMP_API imp_network_tensor imp_network_tensor_at(imp_network *network, size_t in
 IMP_API imp_status imp_network_save(imp_network *network, const char *path, imp_error *error);
 
 /* Reads a network that imp_network_save() wrote, or the state dict of a PyTorch module whose
- * tensors bear these names (`description` and the options' channels, height and width then must say
- * what it is; otherwise they may be NULL and 0 and are checked when given). num_batches_tracked is
- * ignored; any other tensor missing, extra or of another shape is IMP_EFORMAT. */
+ * tensors bear these names. What the file says of itself may be left out: `description` may be
+ * NULL, and the options NULL or their channels, height and width 0; where both speak they must
+ * agree to the letter. num_batches_tracked and tensors called method.* or training.* are passed
+ * over.
+ *
+ * On failure *out is NULL: IMP_EFORMAT for any other tensor missing, extra or of another shape, or
+ * a contradiction; IMP_EIO; and what imp_network_create() can give. */
 IMP_API imp_status imp_network_load(const char *path, const char *description,
                                     const imp_network_options *options, imp_network **out,
                                     imp_error *error);

@@ -43,7 +43,8 @@ IMP_API void imp_optimizer_step(imp_optimizer *optimizer, float *parameters, con
                                 double rate);
 
 /* What a checkpoint must keep: the flat array of past-gradient averages (may be written when
- * resuming) and the number of steps taken. */
+ * resuming) and the number of steps taken. `count`, which may be NULL, receives the length: 0 for
+ * SGD. */
 IMP_API float *imp_optimizer_state(imp_optimizer *optimizer, size_t *count);
 IMP_API uint64_t imp_optimizer_steps(const imp_optimizer *optimizer);
 IMP_API void imp_optimizer_set_steps(imp_optimizer *optimizer, uint64_t steps);

@@ -60,11 +60,11 @@ static json_t *result_json(const imp_measure_result *r)
 static void print_json(const settings *s, const imp_measure_result *train,
                        const imp_measure_result *eval)
 {
-    json_t *report =
-        json_pack("{s:s, s:s, s:s, s:I, s:[I,I,I], s:I, s:o, s:o}", "version", imp_version(), "isa",
-                  train->isa, "network", s->network, "images", (json_int_t)s->images, "input",
-                  (json_int_t)s->channels, (json_int_t)s->size, (json_int_t)s->size, "threads",
-                  (json_int_t)s->threads, "train", result_json(train), "eval", result_json(eval));
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:I, s:[I,I,I], s:I, s:o, s:o}", "version", imp_version(), "isa",
+        train->isa, "network", s->network, "images", (json_int_t)s->images, "input",
+        (json_int_t)s->channels, (json_int_t)s->size, (json_int_t)s->size, "threads",
+        (json_int_t)train->threads, "train", result_json(train), "eval", result_json(eval));
     json_dumpf(report, stdout, JSON_INDENT(2));
     fputc('\n', stdout);
     json_decref(report);
@@ -106,8 +106,8 @@ int imp_command_bench(int argc, char **argv)
         print_json(&s, &train, &eval);
         return EXIT_SUCCESS;
     }
-    printf("%s, %lld images of %lldx%lldx%lld, %s\n\n", s.network, (long long)s.images,
-           (long long)s.channels, (long long)s.size, (long long)s.size, train.isa);
+    printf("%s, %lld images of %lldx%lldx%lld, %s, %d threads\n\n", s.network, (long long)s.images,
+           (long long)s.channels, (long long)s.size, (long long)s.size, train.isa, train.threads);
     printf("%-16s%12s%14s%10s%12s\n", "step", "images/s", "fastest", "steps", "memory MB");
     print_row("training", &train);
     print_row("evaluation", &eval);

@@ -84,7 +84,7 @@ static const float *take(check *c, size_t count)
 /* The suffixes of a layer's tensors in the order of the files; the bias is not among them. */
 static const char *const parts[] = {"conv.weight", "bn.weight", "bn.bias", "bn.running_mean",
                                     "bn.running_var"};
-enum { PARTS = sizeof parts / sizeof *parts, LAYERS = 4 };
+enum { PARTS = sizeof parts / sizeof *parts, LAYERS = 4, MOST_IMAGES = 1 << 20 };
 
 static imp_network_tensor tensor_named(imp_network *network, size_t layer, const char *part)
 {
@@ -176,6 +176,11 @@ static json_t *answer_check(const char *line, imp_error *error)
     if (sscanf(line, "check %zu %zu %zu %zu %d %511s %511s", &c.images, &c.channels, &c.height,
                &c.width, &c.threads, in, out) != 7) {
         imp_fail(error, IMP_EINVAL, "'%.100s' should be 'check N C H W THREADS IN OUT'", line);
+        return NULL;
+    }
+    if (c.images < 1 || c.images > MOST_IMAGES) {
+        imp_fail(error, IMP_EINVAL, "%zu images cannot be checked; 1 to %d can", c.images,
+                 MOST_IMAGES);
         return NULL;
     }
     if (check_files(&c, in, out, error))

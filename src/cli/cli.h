@@ -65,4 +65,7 @@ int imp_command_eval(int argc, char **argv);
 extern const imp_usage imp_model_usage;
 int imp_command_model(int argc, char **argv);
 
+extern const imp_usage imp_demo_usage;
+int imp_command_demo(int argc, char **argv);
+
 #endif

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-enum { WARM_UP_STEPS = 2, LEAST_STEPS = 3, MOST_STEPS = 10000 };
+enum { WARM_UP_STEPS = 2, LEAST_STEPS = 3, MOST_STEPS = 10000, MOST_IMAGES = 1 << 20 };
 
 /* All that a step needs. */
 typedef struct bench {
@@ -70,6 +70,9 @@ static int compare(const void *a, const void *b)
 static imp_status prepare(bench *b, imp_error *error)
 {
     const imp_measure_task *task = b->task;
+    if (task->images < 1 || task->images > MOST_IMAGES)
+        return imp_fail(error, IMP_EINVAL, "%zu images cannot be timed; 1 to %d can", task->images,
+                        MOST_IMAGES);
     imp_network_options options = {.size = sizeof options,
                                    .channels = task->channels,
                                    .height = task->height,
@@ -118,7 +121,7 @@ static imp_status step(bench *b, imp_error *error)
 
 static imp_status repeat(bench *b, imp_measure_result *result, imp_error *error)
 {
-    static double times[MOST_STEPS];
+    double times[MOST_STEPS];
     imp_status status = IMP_OK;
     for (int i = 0; i < WARM_UP_STEPS && !status; i++)
         status = step(b, error);
@@ -142,6 +145,7 @@ static imp_status repeat(bench *b, imp_measure_result *result, imp_error *error)
     double median = steps % 2 ? times[steps / 2] : (times[steps / 2 - 1] + times[steps / 2]) / 2;
     result->images_per_second = (double)b->task->images / median;
     result->most = (double)b->task->images / times[0];
+    result->threads = imp_network_options_of(b->network)->threads;
     snprintf(result->isa, sizeof result->isa, "%s", imp_network_isa(b->network));
     return IMP_OK;
 }

@@ -24,6 +24,7 @@ typedef struct imp_measure_result {
     double resident_mb;     /* most memory resident during the timed steps */
     double faults_per_step; /* page faults: memory that the system had to find */
     char isa[16];
+    int threads; /* that were used */
 } imp_measure_result;
 
 /* Runs two steps to warm up and then times at least three. */

@@ -2,8 +2,8 @@
  * download.c - fetches files over HTTP through libcurl, and Omniglot in particular.
  *
  * What arrives goes to a temporary file beside the target and into the MD5 at once. A cut
- * connection is resumed with a Range request; a server that does not know ranges answers from the
- * beginning, and then so does this file.
+ * connection is resumed with a Range request; where the server does not know ranges, from the
+ * beginning.
  */
 #define _DEFAULT_SOURCE /* ftruncate, nanosleep */
 
@@ -59,12 +59,8 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *argument)
     size_t total = size * count;
     if (state->first_bytes) {
         state->first_bytes = false;
-        long code = 0;
         curl_off_t length = -1;
-        curl_easy_getinfo(state->curl, CURLINFO_RESPONSE_CODE, &code);
         curl_easy_getinfo(state->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-        if (code != 206 && state->received > 0)
-            state->status = rewind_file(state);
         state->expected = length >= 0 ? state->received + (uint64_t)length : 0;
     }
     if (state->status == IMP_OK && state->received + total > SIZE_LIMIT)
@@ -143,6 +139,12 @@ static imp_status fetch(transfer *state, const char *url, imp_error *error)
             return imp_fail(error, IMP_EIO, "the download of '%s' was stopped", url);
         if (code == CURLE_OK)
             return IMP_OK;
+        if (code == CURLE_RANGE_ERROR && attempt < ATTEMPTS) {
+            imp_status status = rewind_file(state);
+            if (status != IMP_OK)
+                return status;
+            continue;
+        }
         if (!worth_another_try(code) || attempt == ATTEMPTS)
             return imp_fail(error, IMP_EIO, "cannot download '%s': %s", url,
                             why[0] != '\0' ? why : curl_easy_strerror(code));

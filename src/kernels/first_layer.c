@@ -194,7 +194,7 @@ INLINE void forward_pixel(size_t taps, const size_t *offset, size_t row, const f
     for (size_t v = 0; v < FORWARD_VECTORS; v++) {
         vec most = larger(larger(y[0][v], y[1][v]), larger(y[2][v], y[3][v]));
         vec z = most * load_unaligned(scale + v * LANES) + load_unaligned(bias + v * LANES);
-        store(pooled + v * LANES, larger(z, zero()));
+        store(pooled + v * LANES, larger(zero(), z));
         if (winner) {
             mask is0 = y[0][v] == most, is1 = y[1][v] == most, is2 = y[2][v] == most;
             /* masks are -1: 3 less one for each earlier pixel that is as good */

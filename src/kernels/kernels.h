@@ -55,7 +55,7 @@ typedef struct imp_padded {
 typedef struct imp_kernels {
     const char *name;      /* "avx512", "avx2" or "portable" */
     size_t scratch_floats; /* what the Winograd functions need as scratch */
-    size_t padding_floats; /* readable floats wanted after the last pixel of imp_padded */
+    size_t padding_floats; /* finite floats wanted after the last pixel of imp_padded */
 
     /* Transforms weights (64 out, `inputs` in, 3, 3) to the packed form of the products: `forward`
      * for y = W x, each output channel multiplied by scale[out] if scale is not NULL, and, if not
@@ -123,7 +123,7 @@ typedef struct imp_kernels {
                           const float *bias, float *pooled, uint8_t *winner);
 
     /* Sums over pooled pixels of the gradient, sum_dz[64], and of the gradient times the winning
-     * pixel's patch, products (taps, 64); overwritten. Needs 4 * (H + 2) * row floats of scratch.
+     * pixel's patch, products (taps, 64); overwritten. Needs 12 * row floats of scratch.
      */
     void (*first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                            double *sum_dz, double *products, float *scratch);

@@ -28,8 +28,8 @@ void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers
 {
     for (size_t first = 0; first < count; first += WIDTH, packed += WIDTH * (dimensions + 1))
         for (size_t i = 0; i < WIDTH; i++) {
-            const float *center = centers + (first + i) * dimensions;
             bool exists = first + i < count;
+            const float *center = exists ? centers + (first + i) * dimensions : NULL;
             double square = 0;
             for (size_t j = 0; j < dimensions; j++) {
                 packed[(j + 1) * WIDTH + i] = exists ? center[j] : 0;

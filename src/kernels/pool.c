@@ -30,7 +30,7 @@ void VARIANT(pool_forward)(const imp_maps *maps, const float *y, const imp_norm 
                     vec z =
                         load_unaligned(norm->scale + c) * centred + load_unaligned(norm->beta + c);
                     store(selected, winner);
-                    store(pooled, larger(z, zero()));
+                    store(pooled, larger(zero(), z));
                     selected += LANES;
                     pooled += LANES;
                 }

@@ -102,7 +102,7 @@ INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *
     }
 /* clang-format on */
 
-/* c(tiles, 64) = a(tiles, 64) b(64, 64), b packed in panels as imp_winograd_weights() does. */
+/* c(tiles, 64) = a(tiles, 64) b(64, 64), b packed in panels as winograd_weights() does. */
 static inline void multiply(size_t tiles, const float *a, const float *b, float *c)
 {
     for (size_t p = 0; p < PANELS; p++) {

@@ -73,6 +73,7 @@ INLINE vec keep(mask m, vec a)
     return (vec)(m & (mask)a);
 }
 
+/* b where either is NaN, so larger(zero(), x) keeps a NaN in x */
 INLINE vec larger(vec a, vec b)
 {
 #if LANES == 16 && defined(__AVX512F__)

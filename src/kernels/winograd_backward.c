@@ -125,9 +125,10 @@ static void add_input_gradient(const imp_maps *maps, size_t first, size_t count,
                 float *row = corner + (r - top) * maps->width * IMP_CHANNELS + channel;
 #pragma GCC unroll 6
                 for (size_t c = 0; c < WINDOW; c++) {
+                    if (c < left || c >= right)
+                        continue;
                     float *pixel = row + (c - left) * IMP_CHANNELS;
-                    if (c >= left && c < right)
-                        store(pixel, load(pixel) + d[c]);
+                    store(pixel, load(pixel) + d[c]);
                 }
             }
         }

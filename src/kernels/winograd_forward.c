@@ -107,7 +107,7 @@ static void write_pooled(const imp_maps *maps, size_t first, size_t count, const
                     vec most =
                         larger(larger(y[r][c], y[r][c + 1]), larger(y[r + 1][c], y[r + 1][c + 1]));
                     store(corner + (r / 2 * width + c / 2) * IMP_CHANNELS + channel,
-                          larger(most + b, zero()));
+                          larger(zero(), most + b));
                 }
         }
     }

@@ -25,6 +25,9 @@ enum {
     MANY_NEW = 16 /* new clusters in a block that ask for smaller blocks */
 };
 
+/* Norms beyond which a product of two floats may overflow. */
+#define MOST_NORM 1e18
+
 /* What is known of a point from its last comparison. */
 typedef struct knowledge {
     float others;   /* no other cluster of those `known` is nearer than this less the drift since */
@@ -33,8 +36,8 @@ typedef struct knowledge {
 
 /* A thread's points to compare. */
 typedef struct desk {
-    float *rows; /* (PART, dimensions), less the origin */
-    uint32_t position[PART];
+    float *rows;             /* (PART, dimensions), less the origin */
+    uint32_t position[PART]; /* in the block */
     int32_t center[PART];
     float best[PART], second[PART];
 } desk;
@@ -54,6 +57,8 @@ struct imp_assigner {
     desk *desks;      /* per thread */
     double *distance; /* per point of a block: squared, to its nearest */
     int32_t *nearest;
+    uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
+    size_t changed[MOST_BLOCK / PART]; /* per part of a block */
 };
 
 static double length(const double *a, const double *b, size_t d)
@@ -89,7 +94,8 @@ imp_status imp_assigner_create(const imp_points *points, imp_assigner **out, imp
     a->desks = imp_allocate_zeroed((size_t)a->threads, sizeof *a->desks);
     a->distance = imp_allocate(MOST_BLOCK, sizeof *a->distance);
     a->nearest = imp_allocate(MOST_BLOCK, sizeof *a->nearest);
-    bool enough = a->origin && a->knowledge && a->desks && a->distance && a->nearest &&
+    a->maker = imp_allocate(MOST_BLOCK, sizeof *a->maker);
+    bool enough = a->origin && a->knowledge && a->desks && a->distance && a->nearest && a->maker &&
                   imp_multiply(PART, d, &row_floats);
     for (int i = 0; enough && i < a->threads; i++)
         enough = (a->desks[i].rows = imp_allocate(row_floats, sizeof(float))) != NULL;
@@ -119,6 +125,7 @@ void imp_assigner_free(imp_assigner *a)
     imp_release(a->packed);
     imp_release(a->distance);
     imp_release(a->nearest);
+    imp_release(a->maker);
     imp_release(a);
 }
 
@@ -194,7 +201,8 @@ static imp_status pack_centers(imp_assigner *a, const imp_clusters *clusters, im
     a->kernels->nearest_pack(clusters->count, d, a->centers, a->packed);
     /* a sum of d products in float, each operand rounded once before (Higham, section 3.1) */
     double unit = (double)(d + 8) * FLT_EPSILON;
-    a->rounding = unit * farthest * farthest;
+    /* products may underflow; where they may overflow, floats say nothing */
+    a->rounding = farthest < MOST_NORM ? unit * (farthest * farthest + FLT_MIN) : INFINITY;
     a->per_norm = unit * farthest;
     return IMP_OK;
 }
@@ -203,7 +211,8 @@ static imp_status pack_centers(imp_assigner *a, const imp_clusters *clusters, im
 typedef struct pass {
     imp_assigner *assigner;
     const imp_clusters *clusters; /* those known at the block's beginning */
-    const int32_t *assignment;
+    const imp_clusters *grown;    /* and with those the block made */
+    int32_t *assignment;
     size_t begin, end; /* the block's positions */
 } pass;
 
@@ -252,14 +261,15 @@ static void compare_desk(imp_assigner *a, const pass *p, desk *work, size_t coun
     a->kernels->nearest(count, d, work->rows, p->clusters->count, a->packed, work->center,
                         work->best, work->second);
     for (size_t r = 0; r < count; r++) {
-        size_t position = work->position[r], i = imp_points_at(a->points, position);
+        size_t position = work->position[r], i = imp_points_at(a->points, p->begin + position);
         const float *x = imp_points_row(a->points, i);
         double norm = 0, second;
         for (size_t j = 0; j < d; j++)
             norm += (double)work->rows[r * d + j] * work->rows[r * d + j];
-        double off = a->rounding + a->per_norm * sqrt(norm);
-        int32_t *nearest = &a->nearest[position - p->begin];
-        double *distance = &a->distance[position - p->begin];
+        double off =
+            norm < MOST_NORM * MOST_NORM ? a->rounding + a->per_norm * sqrt(norm) : INFINITY;
+        int32_t *nearest = &a->nearest[position];
+        double *distance = &a->distance[position];
         if ((double)work->best[r] - work->second[r] > 2 * off) {
             *nearest = work->center[r];
             *distance = imp_clusters_distance(p->clusters, (size_t)*nearest, x);
@@ -288,42 +298,63 @@ static void compare_part(size_t part, int worker, void *context)
         const float *x = imp_points_row(a->points, i);
         for (size_t j = 0; j < d; j++)
             work->rows[count * d + j] = x[j] - a->origin[j];
-        work->position[count++] = (uint32_t)position;
+        work->position[count++] = (uint32_t)(position - p->begin);
     }
     if (count)
         compare_desk(a, p, work, count);
 }
 
-/* In order: the clusters made within the block count too, and a point far from all makes one. */
-static imp_status settle(const pass *p, imp_clusters *clusters, double lambda, double sigma,
-                         int32_t *assignment, size_t *changed, imp_error *error)
+/* In order: a point far from every cluster, those made within the block included, makes one. Few
+ * points are far from the known ones, so there is little to do one after the other. */
+static imp_status make_clusters(const pass *p, imp_clusters *clusters, double lambda, double sigma,
+                                imp_error *error)
 {
     imp_assigner *a = p->assigner;
     size_t known = p->clusters->count;
     for (size_t position = p->begin; position < p->end; position++) {
+        double distance = a->distance[position - p->begin];
+        if (!(distance > lambda))
+            continue;
+        const float *x = imp_points_row(a->points, imp_points_at(a->points, position));
+        for (size_t c = known; c < clusters->count && distance > lambda; c++)
+            distance = fmin(distance, imp_clusters_distance(clusters, c, x));
+        if (distance > lambda) {
+            imp_status status = imp_clusters_add(clusters, IMP_UNLABELED, sigma, x, error);
+            if (status)
+                return status;
+            a->maker[clusters->count - 1 - known] = (uint32_t)position;
+        }
+    }
+    return IMP_OK;
+}
+
+/* The assignments of a part of the block, now that its clusters are made. */
+static void settle_part(size_t part, int worker, void *context)
+{
+    (void)worker;
+    const pass *p = context;
+    imp_assigner *a = p->assigner;
+    size_t known = p->clusters->count, begin = p->begin + part * PART, changed = 0;
+    size_t end = p->end - begin < PART ? p->end : begin + PART;
+    for (size_t position = begin; position < end; position++) {
         size_t i = imp_points_at(a->points, position);
         const float *x = imp_points_row(a->points, i);
         int32_t nearest = a->nearest[position - p->begin];
         double distance = a->distance[position - p->begin];
-        for (size_t c = known; c < clusters->count; c++) {
-            double to_c = imp_clusters_distance(clusters, c, x);
+        /* what was made before the point's turn, or by itself */
+        for (size_t c = known; c < p->grown->count && a->maker[c - known] <= position; c++) {
+            double to_c = imp_clusters_distance(p->grown, c, x);
             if (to_c < distance) {
                 distance = to_c;
                 nearest = (int32_t)c;
             }
         }
-        if (distance > lambda) {
-            imp_status status = imp_clusters_add(clusters, IMP_UNLABELED, sigma, x, error);
-            if (status)
-                return status;
-            nearest = (int32_t)clusters->count - 1;
-        }
         if ((size_t)nearest >= known)
             a->knowledge[i].others = -FLT_MAX; /* was not among those compared */
-        *changed += assignment[i] != nearest;
-        assignment[i] = nearest;
+        changed += p->assignment[i] != nearest;
+        p->assignment[i] = nearest;
     }
-    return IMP_OK;
+    a->changed[part] = changed;
 }
 
 imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma,
@@ -341,11 +372,18 @@ imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lam
         imp_clusters known = *clusters; /* the list may grow and move while the block is settled */
         pass p = {.assigner = a,
                   .clusters = &known,
+                  .grown = clusters,
                   .assignment = assignment,
                   .begin = begin,
                   .end = n - begin < block ? n : begin + block};
-        imp_parallel((p.end - begin + PART - 1) / PART, a->threads, compare_part, &p);
-        status = settle(&p, clusters, lambda, sigma, assignment, changed, error);
+        size_t parts = (p.end - begin + PART - 1) / PART;
+        imp_parallel(parts, a->threads, compare_part, &p);
+        status = make_clusters(&p, clusters, lambda, sigma, error);
+        if (status)
+            return status;
+        imp_parallel(parts, a->threads, settle_part, &p);
+        for (size_t part = 0; part < parts; part++)
+            *changed += a->changed[part];
         size_t made = clusters->count - known.count;
         if (made > MANY_NEW && block > LEAST_BLOCK)
             block /= 2;

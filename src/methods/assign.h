@@ -19,14 +19,14 @@ void imp_assigner_free(imp_assigner *assigner);
 
 /* Takes the points in order. assignment[i] becomes the cluster whose mean is nearest to point i
  * among those that exist when its turn comes (of equals the first), or a new cluster at the point
- * if that is farther than lambda. *changed counts the points whose assignment was another before.
- * On failure the clusters made so far are there and the assignment is undefined: IMP_ENOMEM, or
- * IMP_ISA's faults. */
+ * if that is farther than lambda. Before the first pass every assignment must be negative. *changed
+ * counts the points whose assignment was another before. On failure, IMP_ENOMEM, the clusters made
+ * so far are there and the assignment is undefined. */
 imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma, int32_t *assignment, size_t *changed, imp_error *error);
 
-/* weight and sum of every cluster from the points assigned to it; the same bits as adding them up
- * in order. */
+/* Adds every point to the weight and sum of its cluster, which imp_means_begin() clears; the same
+ * bits as adding them one by one. */
 void imp_assigner_sums(const imp_assigner *assigner, const int32_t *assignment,
                        imp_clusters *clusters);
 

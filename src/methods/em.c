@@ -9,39 +9,32 @@
  */
 #include <math.h>
 
+#include "methods/imp.h"
 #include "methods/method.h"
+#include "methods/softmax.h"
 
 static const double epsilon = 1e-3;
 
 /* z of an unlabelled point x over the clusters, written to clusters->score, and over a new one,
- * which is returned. clusters->weight holds the soft counts so far. */
-static double assign(const imp_run *run, const float *x, const double *mu_0, double sigma_0)
+ * which is returned. clusters->weight holds the soft counts so far; there is room for one more
+ * cluster. */
+static double assign(imp_run *run, const float *x, const double *mu_0, double sigma_0)
 {
-    const imp_clusters *clusters = &run->clusters;
-    size_t dimensions = clusters->dimensions;
+    imp_clusters *clusters = &run->clusters;
+    size_t dimensions = clusters->dimensions, known = clusters->count;
     bool prior = !run->options->no_prior;
     double *z = clusters->score;
-
-    double z_new = imp_log_density(imp_squared_distance(x, mu_0, dimensions),
-                                   sigma_0 + exp(run->values[0]), dimensions);
-    if (prior)
-        z_new += log(run->options->alpha);
-    double most = z_new;
-    for (size_t c = 0; c < clusters->count; c++) {
-        z[c] = imp_clusters_log_density(clusters, c, x);
-        if (prior)
-            z[c] += log(clusters->weight[c]);
-        most = z[c] > most ? z[c] : most;
+    for (size_t c = 0; c < known; c++)
+        z[c] = imp_clusters_log_density(clusters, c, x) + (prior ? log(clusters->weight[c]) : 0);
+    z[known] = imp_log_density(imp_squared_distance(x, mu_0, dimensions),
+                               sigma_0 + exp(run->values[0]), dimensions) +
+               (prior ? log(run->options->alpha) : 0);
+    if (!imp_softmax(z, known + 1)) {
+        /* Too far from all for a density, even as a logarithm: the nearest takes all. */
+        double distance;
+        z[imp_nearest_cluster(clusters, x, IMP_UNLABELED, &distance)] = 1;
     }
-    z_new = exp(z_new - most);
-    double sum = z_new;
-    for (size_t c = 0; c < clusters->count; c++) {
-        z[c] = exp(z[c] - most);
-        sum += z[c];
-    }
-    for (size_t c = 0; c < clusters->count; c++)
-        z[c] /= sum;
-    return z_new / sum;
+    return z[known];
 }
 
 static imp_status infer(imp_run *run, imp_error *error)
@@ -66,6 +59,9 @@ static imp_status infer(imp_run *run, imp_error *error)
         if (imp_points_label(points, i) >= 0)
             continue; /* labelled points stay with their class */
 
+        status = imp_clusters_reserve(clusters, known + 1, error);
+        if (status != IMP_OK)
+            return status;
         double z_new = assign(run, x, mu_0, sigma_0);
         for (size_t c = 0; c < known && status == IMP_OK; c++) {
             clusters->weight[c] += clusters->score[c];

@@ -1,19 +1,22 @@
 /*
  * imp.c - infinite mixture prototypes: Algorithm 1 of the paper, top to bottom.
  *
- * The gradient stands beside step 5, the only step it passes through: lambda, the clusters made in
- * step 3 and the soft assignments of step 4 are constants to it. Step 6, classifying queries, is in
- * masked_loss.c.
+ * Steps 1 and 5 are means of points, which every method takes: they are in clusters.c, and the
+ * gradient of step 5, the only step that it passes through, stands beside it there. lambda, the
+ * clusters made in step 3 and the soft assignments of step 4 are constants to the gradient. Step 6,
+ * classifying queries, is in masked_loss.c.
  */
 #include "methods/imp.h"
 
 #include <math.h>
 
+#include "base/error.h"
 #include "methods/method.h"
+#include "methods/softmax.h"
 
 /* ---- step 2: the threshold, the paper's Equation 5 with the sign that it drops ---- */
 
-double imp_estimate_lambda(const imp_clusters *class_means, double sigma, double alpha)
+static double estimate_lambda(const imp_clusters *class_means, double sigma, double alpha)
 {
     size_t way = class_means->count, dimensions = class_means->dimensions;
 
@@ -72,24 +75,20 @@ imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, d
 
 /* ---- step 4: assign points to clusters ---- */
 
-void imp_soft_assignment(const imp_clusters *clusters, const float *x, int32_t label)
+void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label)
 {
     double *z = clusters->score;
-    double most = -INFINITY, sum = 0;
-    for (size_t c = 0; c < clusters->count; c++) {
+    for (size_t c = 0; c < clusters->count; c++)
         z[c] = imp_may_join(label, clusters->label[c]) ? imp_clusters_log_density(clusters, c, x)
                                                        : -INFINITY;
-        most = z[c] > most ? z[c] : most;
+    if (!imp_softmax(z, clusters->count)) {
+        /* Too far from all of them for a density, even as a logarithm: the nearest takes all. */
+        double distance;
+        z[imp_nearest_cluster(clusters, x, label, &distance)] = 1;
     }
-    for (size_t c = 0; c < clusters->count; c++) {
-        z[c] = z[c] == -INFINITY ? 0 : exp(z[c] - most);
-        sum += z[c];
-    }
-    for (size_t c = 0; c < clusters->count; c++)
-        z[c] /= sum;
 }
 
-imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *points, size_t begin,
+imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, size_t begin,
                              size_t end, imp_shares *shares, imp_error *error)
 {
     imp_status status = IMP_OK;
@@ -103,75 +102,70 @@ imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *poi
     return status;
 }
 
-imp_status imp_assign_hard(const imp_clusters *clusters, const imp_points *points, size_t begin,
-                           size_t end, imp_shares *shares, imp_error *error)
+/* ---- steps 4 and 5 ---- */
+
+imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
+                             imp_error *error)
 {
-    imp_status status = IMP_OK;
-    for (size_t position = begin; position < end && status == IMP_OK; position++) {
-        size_t i = imp_points_at(points, position);
-        double distance;
-        size_t nearest = imp_nearest_cluster(clusters, imp_points_row(points, i),
-                                             imp_points_label(points, i), &distance);
-        status = imp_shares_add(shares, i, nearest, 1, error);
-    }
+    shares->count = 0;
+    imp_status status =
+        imp_assign_softly(clusters, points, 0, imp_points_count(points), shares, error);
+    if (status == IMP_OK)
+        imp_weighted_means(clusters, points, shares);
     return status;
-}
-
-/* ---- steps 4 and 5 for many points ---- */
-
-imp_status imp_refine_clusters(imp_clusters *clusters, const imp_points *points, imp_shares *block,
-                               imp_error *error)
-{
-    enum { BLOCK = 1024 };
-    size_t count = imp_points_count(points);
-    imp_means_begin(clusters);
-    for (size_t begin = 0; begin < count; begin += BLOCK) {
-        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
-        block->count = 0;
-        imp_status status = imp_assign_softly(clusters, points, begin, end, block, error);
-        if (status != IMP_OK)
-            return status;
-        imp_means_add(clusters, points, block);
-    }
-    imp_means_finish(clusters, NULL);
-    return IMP_OK;
 }
 
 /* ---- Algorithm 1 ---- */
 
-static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)
+imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+                             imp_clusters *clusters, imp_shares *shares, double *lambda,
+                             imp_error *error)
 {
-    const imp_points *points = &run->points;
-    imp_clusters *clusters = &run->clusters;
+    double sigma_l = algorithm->sigma_l, sigma_u = algorithm->sigma_u;
 
     /* 1. One cluster per class, at the mean of its labelled points. */
-    imp_status status = imp_clusters_add_class_means(clusters, points, run->way, sigma_l, error);
+    imp_status status = imp_clusters_add_class_means(clusters, points, way, sigma_l, error);
     if (status != IMP_OK)
         return status;
 
     /* 2. Estimate lambda, once. */
-    run->lambda = run->options->lambda;
-    if (isnan(run->lambda))
-        run->lambda = imp_estimate_lambda(clusters, imp_lambda_sigma(points, sigma_l, sigma_u),
-                                          run->options->alpha);
-
-    for (size_t step = 0; step < run->options->cluster_steps; step++) {
+    *lambda = algorithm->lambda;
+    if (isnan(*lambda)) {
+        *lambda = estimate_lambda(clusters, algorithm->lambda_sigma, algorithm->alpha);
+        if (!isfinite(*lambda))
+            return imp_fail(error, IMP_EINVAL,
+                            "lambda is estimated as %g; give lambda, or points and variances of "
+                            "more usual size",
+                            *lambda);
+    }
+    for (size_t step = 0; step < algorithm->steps; step++) {
         /* 3. Infer the number of clusters. */
-        status = imp_grow_clusters(clusters, points, run->lambda, sigma_l, sigma_u, error);
+        status = imp_grow_clusters(clusters, points, *lambda, sigma_l, sigma_u, error);
         if (status != IMP_OK)
             return status;
 
-        /* 4. Assign the points to clusters. */
-        run->shares.count = 0;
-        status =
-            imp_assign_softly(clusters, points, 0, imp_points_count(points), &run->shares, error);
+        /* 4. Assign the points to clusters.
+         * 5. Each cluster's mean, weighted by the assignments; drop what nobody joined. */
+        status = algorithm->refine(clusters, points, shares, error);
         if (status != IMP_OK)
             return status;
-
-        /* 5. Each cluster's mean, weighted by the assignments; drop what nobody joined. */
-        imp_weighted_means(clusters, points, &run->shares);
     }
     return IMP_OK;
+}
+
+static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)
+{
+    const imp_algorithm algorithm = {
+        .sigma_l = sigma_l,
+        .sigma_u = sigma_u,
+        .lambda = run->options->lambda,
+        .lambda_sigma = imp_lambda_sigma(&run->points, sigma_l, sigma_u),
+        .alpha = run->options->alpha,
+        .steps = run->options->cluster_steps,
+        .refine = imp_refine_softly,
+    };
+    return imp_run_algorithm(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
+                             &run->lambda, error);
 }
 
 /* Step 5 again: what it computes from the assignments of the last step 4. */

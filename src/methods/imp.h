@@ -1,14 +1,30 @@
 /*
- * imp.h - the steps of Algorithm 1 that dp-means, fitted mixtures and unsupervised clustering
- * share.
+ * imp.h - Algorithm 1, which dp-means and fitted mixtures run too, and its steps, which unsupervised
+ * clustering and soft k-means take one by one.
  */
 #ifndef IMP_METHODS_IMP_H
 #define IMP_METHODS_IMP_H
 
 #include "methods/clusters.h"
 
-/* Step 2: the threshold from the means of all clusters given, which are one per class. */
-double imp_estimate_lambda(const imp_clusters *class_means, double sigma, double alpha);
+/* Algorithm 1 with all it can be told. */
+typedef struct imp_algorithm {
+    double sigma_l, sigma_u; /* variances of labelled and of unlabelled clusters */
+    double lambda;           /* NAN: estimated, by the next two */
+    double lambda_sigma;     /* see imp_lambda_sigma() */
+    double alpha;
+    size_t steps; /* how often to repeat steps 3 to 5 */
+
+    /* Steps 4 and 5; the shares are its to use. */
+    imp_status (*refine)(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
+                         imp_error *error);
+} imp_algorithm;
+
+/* Runs it on an empty list of clusters; *lambda becomes the threshold. IMP_EINVAL if that cannot be
+ * estimated, IMP_ENOMEM. */
+imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+                             imp_clusters *clusters, imp_shares *shares, double *lambda,
+                             imp_error *error);
 
 /* The variance that step 2 takes. */
 static inline double imp_lambda_sigma(const imp_points *points, double sigma_l, double sigma_u)
@@ -27,20 +43,16 @@ imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, d
                              double sigma_l, double sigma_u, imp_error *error);
 
 /* z of the point x over the clusters, written to clusters->score: its normalised densities in those
- * that it may join, 0 in the others. */
-void imp_soft_assignment(const imp_clusters *clusters, const float *x, int32_t label);
+ * that it may join, of which there must be one, and 0 in the others. */
+void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label);
 
 /* Step 4: appends the shares of the points whose turns are begin .. end-1. */
-imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *points, size_t begin,
+imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, size_t begin,
                              size_t end, imp_shares *shares, imp_error *error);
 
-/* Steps 4 and 5 without keeping the shares, for many points: `block` holds those of one block of
- * points at a time. Clusters that nobody joined are dropped. */
-imp_status imp_refine_clusters(imp_clusters *clusters, const imp_points *points, imp_shares *block,
-                               imp_error *error);
-
-/* Step 4 with hard assignments: a share of 1 in the nearest cluster. */
-imp_status imp_assign_hard(const imp_clusters *clusters, const imp_points *points, size_t begin,
-                           size_t end, imp_shares *shares, imp_error *error);
+/* Steps 4 and 5: the shares of all points replace what was in `shares`, and clusters that nobody
+ * joined are dropped. */
+imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
+                             imp_error *error);
 
 #endif

@@ -7,8 +7,11 @@
  */
 #include "methods/masked_loss.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "methods/softmax.h"
 
 void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x, size_t *best,
                        double *score)
@@ -19,33 +22,13 @@ void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x,
     }
     for (size_t c = 0; c < clusters->count; c++) {
         size_t class = clusters->label[c] < 0 ? way : (size_t)clusters->label[c];
-        double density = imp_clusters_log_density(clusters, c, x);
+        /* However unlikely a cluster is, it is more than none. */
+        double density = fmax(imp_clusters_log_density(clusters, c, x), -DBL_MAX);
         if (density > score[class] || best[class] == IMP_NO_CLUSTER) {
             best[class] = c;
             score[class] = density;
         }
     }
-}
-
-size_t imp_largest(const double *score, size_t count)
-{
-    size_t largest = 0;
-    for (size_t k = 1; k < count; k++)
-        if (score[k] > score[largest])
-            largest = k;
-    return largest;
-}
-
-double imp_log_sum_exp(const double *score, size_t count)
-{
-    if (count == 0)
-        return -INFINITY;
-    double most = score[imp_largest(score, count)], sum = 0;
-    if (most == -INFINITY)
-        return -INFINITY;
-    for (size_t k = 0; k < count; k++)
-        sum += exp(score[k] - most);
-    return most + log(sum);
 }
 
 static void predict(const imp_queries *queries, size_t q, imp_answers *answers)

@@ -20,12 +20,6 @@
 void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x, size_t *best,
                        double *score);
 
-/* The logarithm of the sum of exponentials of `count` scores; -INFINITY if all are that. */
-double imp_log_sum_exp(const double *score, size_t count);
-
-/* Among `count` scores the first that is largest. */
-size_t imp_largest(const double *score, size_t count);
-
 typedef struct imp_queries {
     const float *x;       /* (count, dimensions) */
     const int32_t *label; /* a class each; NULL: no loss */

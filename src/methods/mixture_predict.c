@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "methods/masked_loss.h"
 #include "methods/mixture.h"
+#include "methods/softmax.h"
 
 /* Writes the answers for point i, from its best clusters and their scores. */
 static void write_answers(const imp_mixture *mixture, size_t i, const float *x, bool open_set,

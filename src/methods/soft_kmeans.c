@@ -15,15 +15,10 @@
  * cluster of their class, so they stay with it. */
 static imp_status refine(imp_run *run, imp_error *error)
 {
-    for (size_t step = 0; step < run->options->cluster_steps; step++) {
-        run->shares.count = 0;
-        imp_status status = imp_assign_softly(&run->clusters, &run->points, 0,
-                                              imp_points_count(&run->points), &run->shares, error);
-        if (status != IMP_OK)
-            return status;
-        imp_weighted_means(&run->clusters, &run->points, &run->shares);
-    }
-    return IMP_OK;
+    imp_status status = IMP_OK;
+    for (size_t step = 0; step < run->options->cluster_steps && status == IMP_OK; step++)
+        status = imp_refine_softly(&run->clusters, &run->points, &run->shares, error);
+    return status;
 }
 
 /* ---- soft-kmeans ---- */

@@ -41,7 +41,8 @@ void imp_norm_from_moments(imp_layer *layer, const imp_moments *moments, imp_nor
     const float *gamma = layer->parameters + layer->gamma, *beta = layer->parameters + layer->beta;
     const float *bias = layer->parameters + layer->bias;
     for (size_t c = 0; c < IMP_CHANNELS; c++) {
-        double deviation = moments->deviation[c] > 0 ? moments->deviation[c] : 0;
+        double deviation =
+            moments->deviation[c] < 0 ? 0 : moments->deviation[c]; /* NaN stays NaN */
         double rstd = 1 / sqrt(deviation / moments->count + IMP_NORM_EPS);
         norm->mean[c] = (float)moments->mean[c];
         norm->rstd[c] = (float)rstd;

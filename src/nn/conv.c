@@ -104,23 +104,6 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
     return pass->blocks * imp_lines(frozen(layer));
 }
 
-static void forward_block(size_t block, int worker, void *context)
-{
-    const imp_job *job = context;
-    imp_images images = imp_images_of(job->pass, block);
-    infer(job->layer, job->pass->kernels, job->pass->shared, images.end - images.begin,
-          job->in + images.begin * imp_shape_floats(job->layer->in),
-          job->out + images.begin * imp_shape_floats(job->layer->out),
-          imp_scratch_of(job->pass, worker));
-}
-
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
-{
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    freeze(layer, pass->kernels, pass->shared);
-    imp_each_block(pass, forward_block, &job);
-}
-
 static void backward_block(size_t block, int worker, void *context)
 {
     const imp_job *job = context;
@@ -156,20 +139,13 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
     (void)out;
     imp_job job = {.layer = layer, .pass = pass, .in = in, .dout = dout, .din = din};
     imp_each_block(pass, backward_block, &job);
-    size_t weights = taps_of(layer) * layer->out.channels;
-    for (size_t block = 0; block < pass->blocks; block++) {
-        const float *part = pass->shared + block * imp_lines(frozen(layer));
-        for (size_t i = 0; i < weights; i++)
-            layer->gradients[layer->weight + i] += part[i];
-        for (size_t o = 0; o < layer->out.channels; o++)
-            layer->gradients[layer->bias + o] += part[weights + o];
-    }
+    imp_add_parts(layer, pass, imp_lines(frozen(layer)), taps_of(layer) * layer->out.channels);
 }
 
 const imp_layer_kind imp_layer_conv = {.name = "conv3x3",
                                        .shared = shared,
                                        .scratch = scratch,
-                                       .forward = forward,
+                                       .forward = imp_infer_blocks,
                                        .backward = backward,
                                        .infer_scratch = infer_scratch,
                                        .frozen = frozen,

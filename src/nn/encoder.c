@@ -156,6 +156,7 @@ typedef struct encode_job {
     imp_encoder *encoder;
     const float *images;
     size_t count;
+    size_t chunk; /* images per chunk of this call, at most the encoder's */
     float *embeddings;
     bool *failed;
 } encode_job;
@@ -165,8 +166,8 @@ static void encode_chunk(size_t chunk, int worker, void *context)
     (void)worker;
     const encode_job *job = context;
     imp_encoder *encoder = job->encoder;
-    size_t begin = chunk * encoder->chunk;
-    size_t images = job->count - begin < encoder->chunk ? job->count - begin : encoder->chunk;
+    size_t begin = chunk * job->chunk;
+    size_t images = job->count - begin < job->chunk ? job->count - begin : job->chunk;
     desk *d = borrow(encoder);
     if (!d) {
         __atomic_store_n(job->failed, true, __ATOMIC_RELAXED);
@@ -189,13 +190,17 @@ imp_status imp_encoder_encode(const imp_encoder *encoder, const float *images, s
                               int threads, float *embeddings, imp_error *error)
 {
     bool failed = false;
+    int workers = imp_parallel_threads(threads);
+    size_t share =
+        (count + (size_t)workers - 1) / (size_t)workers; /* few images: all threads help */
     /* the list of idle desks is all that changes, under its lock */
     encode_job job = {.encoder = (imp_encoder *)encoder,
                       .images = images,
                       .count = count,
+                      .chunk = share < encoder->chunk ? share : encoder->chunk,
                       .embeddings = embeddings,
                       .failed = &failed};
-    size_t chunks = (count + encoder->chunk - 1) / encoder->chunk;
-    imp_parallel(chunks, imp_parallel_threads(threads), encode_chunk, &job);
+    if (count > 0)
+        imp_parallel((count + job.chunk - 1) / job.chunk, workers, encode_chunk, &job);
     return failed ? imp_fail_memory(error, "the encoder's activations") : IMP_OK;
 }

@@ -285,8 +285,9 @@ static void backward_block(size_t block, int worker, void *context)
 static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
                      const float *dout, float *din)
 {
+    (void)out;
     (void)din; /* always the first layer: nobody asks for the gradient of the images */
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = (float *)out, .dout = dout};
+    imp_job job = {.layer = layer, .pass = pass, .in = in, .dout = dout};
     size_t taps = taps_of(layer);
     kept_arrays a = arrays_of(layer, pass);
     imp_each_block(pass, backward_block, &job);

@@ -73,17 +73,21 @@ struct imp_layer {
     float *kept;
 };
 
-extern const imp_layer_kind
-    imp_layer_arrange; /* (N, C, H, W) to (N, H, W, C), C padded up to out.channels */
-extern const imp_layer_kind imp_layer_conv; /* 3x3, any number of channels */
-extern const imp_layer_kind imp_layer_norm; /* batch norm */
+/* (N, C, H, W) to (N, H, W, C), C padded with zeros up to out.channels */
+extern const imp_layer_kind imp_layer_arrange;
+/* 3x3 convolution, any number of channels */
+extern const imp_layer_kind imp_layer_conv;
+/* batch norm */
+extern const imp_layer_kind imp_layer_norm;
 extern const imp_layer_kind imp_layer_relu;
-extern const imp_layer_kind imp_layer_pool;    /* 2x2 maximum */
-extern const imp_layer_kind imp_layer_flatten; /* to PyTorch's order (N, C, H, W) */
+/* 2x2 maximum */
+extern const imp_layer_kind imp_layer_pool;
+/* to PyTorch's order (N, C, H, W) */
+extern const imp_layer_kind imp_layer_flatten;
 extern const imp_layer_kind imp_layer_linear;
-extern const imp_layer_kind imp_layer_first; /* fused conv, norm, relu, pool: 1..4 channels to 64 */
-extern const imp_layer_kind
-    imp_layer_winograd; /* fused conv, norm, relu, pool: 64 to 64 channels */
+/* fused convolution, norm, relu, pool: 1..4 channels to 64, and 64 to 64 */
+extern const imp_layer_kind imp_layer_first;
+extern const imp_layer_kind imp_layer_winograd;
 
 /* Batch norm's constants, as PyTorch's. */
 #define IMP_NORM_EPS 1e-5
@@ -114,6 +118,15 @@ static inline void imp_each_block(const imp_pass *pass, imp_parallel_body *body,
 {
     imp_parallel(pass->blocks, pass->threads, body, context);
 }
+
+/* Forward of a layer whose training and evaluation are the same serial function: infer() on every
+ * block, with what freeze() wrote to the shared memory. */
+void imp_infer_blocks(imp_layer *layer, const imp_pass *pass, const float *in, float *out);
+
+/* Adds the blocks' parts of the weights' and bias's gradients up, in order. Each lies `stride`
+ * floats after the one before in the shared memory: `weights` numbers, then one per output channel.
+ */
+void imp_add_parts(imp_layer *layer, const imp_pass *pass, size_t stride, size_t weights);
 
 /* n floats rounded up to whole cache lines, so that arrays carved one after another stay aligned.
  */

@@ -43,23 +43,6 @@ static void flatten(const imp_layer *layer, const imp_kernels *kernels, const fl
         to_channels_first(layer->in, in + n * size, out + n * size);
 }
 
-static void infer_block(size_t block, int worker, void *context)
-{
-    (void)worker;
-    const imp_job *job = context;
-    const imp_layer *layer = job->layer;
-    imp_images images = imp_images_of(job->pass, block);
-    layer->kind->infer(layer, job->pass->kernels, NULL, images.end - images.begin,
-                       job->in + images.begin * imp_shape_floats(layer->in),
-                       job->out + images.begin * imp_shape_floats(layer->out), NULL);
-}
-
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
-{
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    imp_each_block(pass, infer_block, &job);
-}
-
 static void flatten_backward_block(size_t block, int worker, void *context)
 {
     (void)worker;
@@ -88,7 +71,7 @@ static void arrange_backward(imp_layer *layer, const imp_pass *pass, const float
 }
 
 const imp_layer_kind imp_layer_arrange = {
-    .name = "arrange", .forward = forward, .backward = arrange_backward, .infer = arrange};
+    .name = "arrange", .forward = imp_infer_blocks, .backward = arrange_backward, .infer = arrange};
 
 const imp_layer_kind imp_layer_flatten = {
-    .name = "flatten", .forward = forward, .backward = flatten_backward, .infer = flatten};
+    .name = "flatten", .forward = imp_infer_blocks, .backward = flatten_backward, .infer = flatten};

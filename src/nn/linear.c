@@ -46,23 +46,6 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
     return pass->blocks * imp_lines(frozen(layer));
 }
 
-static void forward_block(size_t block, int worker, void *context)
-{
-    (void)worker;
-    const imp_job *job = context;
-    imp_images images = imp_images_of(job->pass, block);
-    infer(job->layer, job->pass->kernels, job->pass->shared, images.end - images.begin,
-          job->in + images.begin * inputs_of(job->layer),
-          job->out + images.begin * job->layer->out.channels, NULL);
-}
-
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
-{
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    freeze(layer, pass->kernels, pass->shared);
-    imp_each_block(pass, forward_block, &job);
-}
-
 static void backward_block(size_t block, int worker, void *context)
 {
     (void)worker;
@@ -96,19 +79,12 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
     (void)out;
     imp_job job = {.layer = layer, .pass = pass, .in = in, .dout = dout, .din = din};
     imp_each_block(pass, backward_block, &job);
-    size_t inputs = inputs_of(layer), outputs = layer->out.channels;
-    for (size_t block = 0; block < pass->blocks; block++) {
-        const float *part = pass->shared + block * imp_lines(frozen(layer));
-        for (size_t i = 0; i < inputs * outputs; i++)
-            layer->gradients[layer->weight + i] += part[i];
-        for (size_t o = 0; o < outputs; o++)
-            layer->gradients[layer->bias + o] += part[inputs * outputs + o];
-    }
+    imp_add_parts(layer, pass, imp_lines(frozen(layer)), inputs_of(layer) * layer->out.channels);
 }
 
 const imp_layer_kind imp_layer_linear = {.name = "linear",
                                          .shared = shared,
-                                         .forward = forward,
+                                         .forward = imp_infer_blocks,
                                          .backward = backward,
                                          .frozen = frozen,
                                          .freeze = freeze,

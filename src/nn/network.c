@@ -17,8 +17,8 @@
  * random numbers, so that one layer's size does not change another's start. */
 static void draw_weights(const imp_tensor_place *place, uint64_t seed, size_t index, float *values)
 {
-    size_t fan = place->count / (place->shape[0] * place->shape[1]); /* 9 taps, or 1 */
-    double bound = sqrt(2) * sqrt(6.0 / (double)((place->shape[0] + place->shape[1]) * fan));
+    size_t taps = place->count / (place->shape[0] * place->shape[1]); /* 9 or 1 */
+    double bound = sqrt(2) * sqrt(6.0 / (double)((place->shape[0] + place->shape[1]) * taps));
     imp_random random = imp_random_start(seed, IMP_STREAM_WEIGHTS, index);
     for (size_t i = 0; i < place->count; i++)
         values[i] = (float)(bound * (2 * imp_random_uniform(&random) - 1));

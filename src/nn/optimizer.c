@@ -29,7 +29,7 @@ imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind kind)
 
 static imp_status check_fraction(double value, const char *name, imp_error *error)
 {
-    if (value >= 0 && value < 1)
+    if (value >= 0 && (float)value < 1)
         return IMP_OK;
     return imp_fail(error, IMP_EINVAL,
                     "the optimizer's %s is %g; it should be at least 0 and less than 1", name,
@@ -47,9 +47,11 @@ static imp_status check(const imp_optimizer_options *options, imp_error *error)
         return imp_fail(error, IMP_EINVAL,
                         "there is no optimizer of kind %d; use IMP_RMSPROP, IMP_SGD or IMP_ADAM",
                         (int)options->kind);
-    if (!(options->eps > 0))
-        return imp_fail(error, IMP_EINVAL, "the optimizer's eps is %g; it should be greater than 0",
-                        options->eps);
+    if (!((float)options->eps > 0 && isfinite(options->eps)))
+        return imp_fail(
+            error, IMP_EINVAL,
+            "the optimizer's eps is %g; it should be finite and, in float, greater than 0",
+            options->eps);
     imp_status status = check_fraction(options->decay, "decay", error);
     if (!status)
         status = check_fraction(options->beta1, "beta1", error);
@@ -92,10 +94,11 @@ void imp_optimizer_free(imp_optimizer *optimizer)
 
 static void step_rmsprop(imp_optimizer *o, float *parameters, const float *gradients, double rate)
 {
-    float decay = (float)o->options.decay, eps = (float)o->options.eps, size = (float)rate;
+    float decay = (float)o->options.decay, rest = (float)(1 - o->options.decay);
+    float eps = (float)o->options.eps, size = (float)rate;
     for (size_t i = 0; i < o->count; i++) {
         float g = gradients[i];
-        o->state[i] = decay * o->state[i] + (1 - decay) * g * g;
+        o->state[i] = decay * o->state[i] + rest * g * g;
         parameters[i] -= size * g / (sqrtf(o->state[i]) + eps);
     }
 }
@@ -103,6 +106,7 @@ static void step_rmsprop(imp_optimizer *o, float *parameters, const float *gradi
 static void step_adam(imp_optimizer *o, float *parameters, const float *gradients, double rate)
 {
     float beta1 = (float)o->options.beta1, beta2 = (float)o->options.beta2;
+    float rest1 = (float)(1 - o->options.beta1), rest2 = (float)(1 - o->options.beta2);
     float eps = (float)o->options.eps;
     float *mean = o->state, *square = o->state + o->count;
     /* the averages start at zero; these undo the bias towards it */
@@ -110,8 +114,8 @@ static void step_adam(imp_optimizer *o, float *parameters, const float *gradient
     float root = (float)sqrt(1 - pow(o->options.beta2, (double)o->steps));
     for (size_t i = 0; i < o->count; i++) {
         float g = gradients[i];
-        mean[i] = beta1 * mean[i] + (1 - beta1) * g;
-        square[i] = beta2 * square[i] + (1 - beta2) * g * g;
+        mean[i] = beta1 * mean[i] + rest1 * g;
+        square[i] = beta2 * square[i] + rest2 * g * g;
         parameters[i] -= size * mean[i] / (sqrtf(square[i]) / root + eps);
     }
 }

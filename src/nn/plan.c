@@ -39,8 +39,10 @@ static size_t add_tensor(planner *p, const char *suffix, bool trained, size_t ra
     imp_tensor_place *place = &network->places[network->place_count++];
     size_t *end = trained ? &network->parameter_count : &network->state_count;
     *place = (imp_tensor_place){.rank = rank, .count = 1, .offset = *end, .trained = trained};
-    snprintf(place->name, sizeof place->name, "blocks.%zu.%s", p->blocks ? p->blocks - 1 : 0,
-             suffix);
+    if (p->blocks > 0)
+        snprintf(place->name, sizeof place->name, "blocks.%zu.%s", p->blocks - 1, suffix);
+    else
+        snprintf(place->name, sizeof place->name, "input.%s", suffix);
     for (size_t i = 0; i < rank; i++) {
         place->shape[i] = shape[i];
         place->count *= shape[i];
@@ -173,7 +175,7 @@ static imp_status add_step(planner *p, size_t i, size_t pools)
         add_flatten(p);
         return IMP_OK;
     }
-    return IMP_EINVAL;
+    return imp_fail(p->error, IMP_EINVAL, "step %zu of the network is of no kind", i + 1);
 }
 
 /* With batches of at most 2^20 images, no size of a workspace can overflow. */

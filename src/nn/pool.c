@@ -4,6 +4,7 @@
  *
  * The winner is not stored: the first input of the window equal to the output is it, as in PyTorch.
  */
+#include <math.h>
 #include <string.h>
 
 #include "nn/layer.h"
@@ -12,6 +13,11 @@
 static size_t window_at(const imp_layer *layer, size_t n, size_t row, size_t column)
 {
     return ((n * layer->in.height + 2 * row) * layer->in.width + 2 * column) * layer->in.channels;
+}
+
+static float larger(float a, float b)
+{
+    return a > b || isnan(a) ? a : b;
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
@@ -23,30 +29,10 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
         for (size_t row = 0; row < layer->out.height; row++)
             for (size_t column = 0; column < layer->out.width; column++, out += channels) {
                 const float *window = in + window_at(layer, n, row, column);
-                for (size_t c = 0; c < channels; c++) {
-                    float above =
-                        window[c] > window[channels + c] ? window[c] : window[channels + c];
-                    const float *next = window + line;
-                    float below = next[c] > next[channels + c] ? next[c] : next[channels + c];
-                    out[c] = above > below ? above : below;
-                }
+                for (size_t c = 0; c < channels; c++)
+                    out[c] = larger(larger(window[c], window[channels + c]),
+                                    larger(window[line + c], window[line + channels + c]));
             }
-}
-
-static void forward_block(size_t block, int worker, void *context)
-{
-    (void)worker;
-    const imp_job *job = context;
-    imp_images images = imp_images_of(job->pass, block);
-    infer(job->layer, NULL, NULL, images.end - images.begin,
-          job->in + images.begin * imp_shape_floats(job->layer->in),
-          job->out + images.begin * imp_shape_floats(job->layer->out), NULL);
-}
-
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
-{
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    imp_each_block(pass, forward_block, &job);
 }
 
 static void backward_block(size_t block, int worker, void *context)
@@ -84,4 +70,4 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
 }
 
 const imp_layer_kind imp_layer_pool = {
-    .name = "pool", .forward = forward, .backward = backward, .infer = infer};
+    .name = "pool", .forward = imp_infer_blocks, .backward = backward, .infer = infer};

@@ -6,23 +6,7 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
 {
     (void)kernels, (void)frozen, (void)scratch;
     for (size_t i = 0; i < images * imp_shape_floats(layer->in); i++)
-        out[i] = in[i] > 0 ? in[i] : 0;
-}
-
-static void forward_block(size_t block, int worker, void *context)
-{
-    (void)worker;
-    const imp_job *job = context;
-    size_t size = imp_shape_floats(job->layer->in);
-    imp_images images = imp_images_of(job->pass, block);
-    infer(job->layer, NULL, NULL, images.end - images.begin, job->in + images.begin * size,
-          job->out + images.begin * size, NULL);
-}
-
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
-{
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    imp_each_block(pass, forward_block, &job);
+        out[i] = in[i] < 0 ? 0 : in[i]; /* this way round NaN stays NaN */
 }
 
 static void backward_block(size_t block, int worker, void *context)
@@ -45,4 +29,4 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
 }
 
 const imp_layer_kind imp_layer_relu = {
-    .name = "relu", .forward = forward, .backward = backward, .infer = infer};
+    .name = "relu", .forward = imp_infer_blocks, .backward = backward, .infer = infer};

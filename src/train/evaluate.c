@@ -189,10 +189,13 @@ static imp_status summarize(const evaluation *work, imp_evaluation *results, imp
         const score *scores = work->scores + c * episodes;
         imp_evaluation result = {0};
         for (size_t e = 0; e < episodes; e++) {
-            result.clusters_per_class += scores[e].clusters_per_class / (double)episodes;
-            result.loss += scores[e].loss / (double)episodes;
-            result.lambda += scores[e].lambda / (double)episodes;
+            result.clusters_per_class += scores[e].clusters_per_class;
+            result.loss += scores[e].loss;
+            result.lambda += scores[e].lambda;
         }
+        result.clusters_per_class /= (double)episodes;
+        result.loss /= (double)episodes;
+        result.lambda /= (double)episodes;
         for (size_t e = 0; e < episodes; e++)
             column[e] = scores[e].accuracy;
         result.accuracy = imp_mean_interval(column, episodes);

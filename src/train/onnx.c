@@ -209,7 +209,7 @@ static void write_layers(writer *w, const imp_step *steps, size_t count)
             break;
         }
     }
-    write_flatten(w, true); /* of flat values it changes nothing, and it names the output */
+    write_flatten(w, true); /* changes nothing where all is flat, and names the output */
 }
 
 /* ---- the file ---- */
@@ -263,6 +263,8 @@ imp_status imp_onnx_save(imp_network *network, const char *path, imp_error *erro
         imp_description_parse(imp_network_description(network), steps, &count, error);
     if (status)
         return status;
+    while (count > 0 && steps[count - 1].kind == IMP_STEP_FLATTEN)
+        count--; /* the graph ends with one in any case */
     writer w = {.network = network};
     imp_message model = model_of(&w, steps, count);
     if (model.failed)

@@ -287,6 +287,10 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
     imp_feed_close(work->feed);
     if (!status)
         status = finish(work, error);
+    if (!status && work->options->learner) {
+        *work->options->learner = work->learner;
+        work->learner = (imp_learner){0};
+    }
     *result = (imp_train_result){.update = progress->update,
                                  .finished = is_last(work),
                                  .best = progress->best,

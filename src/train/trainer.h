@@ -7,6 +7,7 @@
 #ifndef IMP_TRAIN_TRAINER_H
 #define IMP_TRAIN_TRAINER_H
 
+#include "train/learner.h"
 #include "train/progress.h"
 #include "train/settings.h"
 
@@ -22,8 +23,9 @@ typedef struct imp_train_report {
 } imp_train_report;
 
 typedef struct imp_train_options {
-    const char *folder; /* NULL: nothing is written */
-    int threads;        /* 0: as many as the machine offers */
+    const char *folder;   /* NULL: nothing is written */
+    imp_learner *learner; /* if not NULL: gets what was trained, to be cleared by the caller */
+    int threads;          /* 0: as many as the machine offers */
 
     /* Called after each update; false ends the run after a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);
@@ -47,8 +49,8 @@ imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
                      const imp_train_options *options, imp_train_result *result, imp_error *error);
 
 /* Goes on with the run in options->folder. `settings` are those of the run, except that the number
- * of updates and how often is logged, validated and saved may differ; another dataset than the
- * run's is refused by its fingerprint. */
+ * of updates, how often is logged, validated and saved, and where the data lies may differ; other
+ * data than the run's is refused by its fingerprint. */
 imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
                             const imp_train_options *options, imp_train_result *result,
                             imp_error *error);

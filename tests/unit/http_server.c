@@ -58,8 +58,9 @@ static void answer(http_server *server, int connection)
                            : snprintf(head, sizeof head,
                                       "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", left);
     send_all(connection, head, (size_t)length);
+    bool cut = server->cuts == 0 || server->requests <= server->cuts;
     size_t cut_after = server->cut_after;
-    if (cut_after > 0 && left > cut_after)
+    if (cut && cut_after > 0 && left > cut_after)
         left = cut_after;
     send_all(connection, server->content + first, left);
 }

@@ -14,6 +14,7 @@ typedef struct http_server {
     const char *content;
     size_t size;
     atomic_size_t cut_after; /* bytes of an answer before the connection breaks; 0: never */
+    atomic_int cuts;         /* how many answers are cut; 0: all */
     bool ignores_ranges;     /* answers every request from the beginning */
     bool missing;            /* 404 */
 

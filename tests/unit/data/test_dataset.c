@@ -318,11 +318,14 @@ static void csv_beside_an_archive(void **state)
                                 {"images/n2/x.png", picture_ramp(4, 4, 20)}};
     make_folders(scratch_file(state, "d").text);
     archive_save(scratch_file(state, "d/images.zip").text, "zip", members, 2);
-    add_text(state, "d/train.csv", "filename,label\nx.png,n2\nn1/x.png,n1\n");
+    add_text(state, "d/train.csv", "filename,label\nx.png,n2\nx.png,n1\n");
     imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
     uint8_t pixels[16];
+    /* Found below the folder of its class. */
+    imp_dataset_image(dataset, imp_dataset_find_image(dataset, "n1/x.png"), pixels);
+    assert_int_equal(pixels[0], 10);
     imp_dataset_image(dataset, imp_dataset_find_image(dataset, "n2/x.png"), pixels);
-    assert_int_equal(pixels[0], 20); /* found below the folder of its class */
+    assert_int_equal(pixels[0], 20);
     imp_dataset_free(dataset);
     free(members[0].content.bytes);
     free(members[1].content.bytes);

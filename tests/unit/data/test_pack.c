@@ -93,6 +93,13 @@ static imp_status open_bytes(void **state, const uint8_t *bytes, size_t size, im
     options.threads = 1;
     imp_dataset *dataset;
     imp_status status = imp_dataset_open(name, &options, &dataset, error);
+    /* What was accepted makes sense. */
+    for (size_t c = 0; status == IMP_OK && c < imp_dataset_classes(dataset); c++) {
+        imp_class_info about = imp_dataset_class(dataset, c);
+        assert_true((unsigned)about.split <= IMP_SPLIT_NONE && about.images > 0);
+        assert_true(about.super_class < (int64_t)imp_dataset_super_classes(dataset));
+        assert_true(about.first_image + about.images <= imp_dataset_images(dataset));
+    }
     imp_dataset_free(dataset);
     return status;
 }

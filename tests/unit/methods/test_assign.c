@@ -24,6 +24,7 @@ typedef struct cloud {
     double spread, offset; /* of points about their center; of all from the origin */
     double grid;           /* coordinates are multiples of it, which makes ties; 0: none */
     double lambda;
+    double scale; /* of everything */
 } cloud;
 
 static float *draw(const cloud *c)
@@ -39,7 +40,7 @@ static float *draw(const cloud *c)
             double v = center[of * c->d + j] + c->spread * imp_random_normal(&random);
             if (c->grid > 0)
                 v = c->grid * round(v / c->grid);
-            x[i * c->d + j] = (float)(c->offset + v);
+            x[i * c->d + j] = (float)((c->offset + v) * c->scale);
         }
     }
     free(center);
@@ -85,6 +86,7 @@ static void renumber(const imp_clusters *clusters, int32_t *assignment, size_t n
 static void compare(const cloud *c, bool reversed)
 {
     float *x = draw(c);
+    double lambda = c->lambda * c->scale * c->scale;
     uint32_t *order = malloc(c->n * sizeof *order);
     for (size_t i = 0; i < c->n; i++)
         order[i] = (uint32_t)(c->n - 1 - i);
@@ -103,9 +105,9 @@ static void compare(const cloud *c, bool reversed)
     assert_int_equal(imp_assigner_create(&points, &assigner, NULL), IMP_OK);
     for (int pass = 0; pass < 6; pass++) {
         size_t changed;
-        assert_int_equal(imp_assigner_pass(assigner, &fast, c->lambda, 1, mine, &changed, NULL),
+        assert_int_equal(imp_assigner_pass(assigner, &fast, lambda, 1, mine, &changed, NULL),
                          IMP_OK);
-        assert_int_equal(changed, one_by_one(&slow, &points, c->lambda, expected));
+        assert_int_equal(changed, one_by_one(&slow, &points, lambda, expected));
         assert_int_equal(fast.count, slow.count);
         assert_memory_equal(mine, expected, c->n * sizeof *mine);
         imp_means_begin(&fast);
@@ -135,16 +137,19 @@ static void test_same_as_one_by_one(void **state)
 {
     (void)state;
     static const cloud clouds[] = {
-        {1, 1, 1, 1, 0, 0, 1},
-        {3000, 1, 5, 0.2, 0, 0, 0.5},
-        {3000, 2, 40, 0.05, 0, 0, 0.1},
-        {2500, 7, 300, 0.3, 0, 0, 2}, /* many clusters, some lost on the way */
-        {2000, 64, 50, 0.3, 0, 0, 20},
-        {2000, 64, 50, 0.3, 1e4, 0, 20},  /* float has three digits left of the differences */
-        {1500, 33, 10, 1, 0, 0, 60},      /* hardly any structure */
-        {3000, 2, 20, 0.3, 0, 0.25, 0.3}, /* equal distances everywhere */
-        {1000, 3, 4, 0, 0, 0, 0},         /* four points, many times, and no room between */
-        {700, 130, 9, 0.5, -50, 0, 100},
+        {1, 1, 1, 1, 0, 0, 1, 1},
+        {3000, 1, 5, 0.2, 0, 0, 0.5, 1},
+        {3000, 2, 40, 0.05, 0, 0, 0.1, 1},
+        {2500, 7, 300, 0.3, 0, 0, 2, 1}, /* many clusters, some lost on the way */
+        {2000, 64, 50, 0.3, 0, 0, 20, 1},
+        {2000, 64, 50, 0.3, 1e4, 0, 20, 1},  /* float has three digits left of the differences */
+        {1500, 33, 10, 1, 0, 0, 60, 1},      /* hardly any structure */
+        {3000, 2, 20, 0.3, 0, 0.25, 0.3, 1}, /* equal distances everywhere */
+        {1000, 3, 4, 0, 0, 0, 0, 1},         /* four points, many times, and no room between */
+        {700, 130, 9, 0.5, -50, 0, 100, 1},
+        {40000, 3, 60, 0.1, 0, 0, 0.3, 1},     /* the largest blocks, and smaller again */
+        {2000, 2, 30, 0.3, 0, 0, 0.05, 1e-21}, /* squares that float cannot hold: too small, */
+        {2000, 2, 30, 0.3, 0, 0, 0.05, 1e20},  /* too large */
     };
     for (size_t i = 0; i < sizeof clouds / sizeof *clouds; i++) {
         compare(&clouds[i], false);
@@ -155,12 +160,13 @@ static void test_same_as_one_by_one(void **state)
 static void test_memory_runs_out(void **state)
 {
     (void)state;
-    cloud c = {300, 3, 100, 0.01, 0, 0, 0.01};
+    cloud c = {300, 3, 100, 0.01, 0, 0, 0.01, 1};
     float *x = draw(&c);
     imp_points points = {.dimensions = c.d, .first = x, .first_count = c.n, .unlabeled_count = c.n};
     int32_t assignment[300];
     bool failed = true;
     for (size_t n = 1; failed; n++) {
+        memset(assignment, -1, sizeof assignment);
         failing_allocator allocator;
         failing_allocator_install(&allocator, n);
         imp_clusters clusters = {0};

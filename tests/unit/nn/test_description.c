@@ -118,6 +118,17 @@ static void test_names_are_pytorch_s(void **state)
     imp_network_free(network);
 }
 
+/* A norm of the images themselves has a name of its own. */
+static void test_input_norm(void **state)
+{
+    (void)state;
+    imp_network *network;
+    assert_int_equal(build("bn,conv3x3:3,bn", 2, 4, 4, &network, NULL), IMP_OK);
+    assert_string_equal(imp_network_tensor_at(network, 0).name, "input.bn.weight");
+    assert_string_equal(imp_network_tensor_at(network, 6).name, "blocks.0.bn.weight");
+    imp_network_free(network);
+}
+
 static void test_initial_weights(void **state)
 {
     (void)state;
@@ -187,8 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),         cmocka_unit_test(test_too_many_layers),
         cmocka_unit_test(test_conv4_runs_fused), cmocka_unit_test(test_names_are_pytorch_s),
-        cmocka_unit_test(test_initial_weights),  cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_unknown_isa),
+        cmocka_unit_test(test_input_norm),       cmocka_unit_test(test_initial_weights),
+        cmocka_unit_test(test_misuse),           cmocka_unit_test(test_unknown_isa),
     };
     return cmocka_run_group_tests_name("description", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void test_formulas(void **state)
             assert_int_equal(imp_optimizer_steps(optimizer), t);
         }
         for (size_t i = 0; i < COUNT; i++)
-            if (fabs(x[i] - lives[i].x) > 1e-6)
+            if (!(fabs(x[i] - lives[i].x) <= 2e-6 * fabs(lives[i].x) + 1e-12))
                 fail_msg("kind %d: %g is not %g", (int)kind, x[i], lives[i].x);
         imp_optimizer_free(optimizer);
     }
@@ -114,6 +114,9 @@ static void test_refusals(void **state)
     refused(o, "decay is nan");
     o = imp_optimizer_defaults((imp_optimizer_kind)9);
     refused(o, "no optimizer of kind 9");
+    o = imp_optimizer_defaults(IMP_RMSPROP);
+    o.eps = 1e-50; /* nothing at all in float */
+    refused(o, "eps is 1e-50");
     o = imp_optimizer_defaults(IMP_SGD);
     o.size = 1;
     refused(o, "sizeof(imp_optimizer_options)");

@@ -15,7 +15,7 @@
 
 #include "base/random.h"
 
-enum { STEPS = 20, IMAGES = 37 };
+enum { STEPS = 20 };
 
 typedef struct trained {
     float *parameters, *embeddings;
@@ -32,8 +32,8 @@ static float *draw(size_t count, uint64_t index)
 }
 
 /* Trains towards nothing in particular: the gradient is drawn, the images change each step. */
-static trained train(const char *description, size_t channels, size_t side, int threads,
-                     int unfused)
+static trained train(const char *description, size_t channels, size_t side, size_t most,
+                     int threads, int unfused)
 {
     imp_network_options options = {.size = sizeof options,
                                    .channels = channels,
@@ -48,11 +48,11 @@ static trained train(const char *description, size_t channels, size_t side, int 
     assert_int_equal(imp_network_create(description, &options, &network, NULL), IMP_OK);
     size_t count = imp_network_parameter_count(network), outputs = imp_network_output_size(network);
     assert_int_equal(imp_optimizer_create(count, NULL, &optimizer, NULL), IMP_OK);
-    trained t = {.parameter_count = count, .embedding_count = IMAGES * outputs};
+    trained t = {.parameter_count = count, .embedding_count = most * outputs};
     t.embeddings = malloc(t.embedding_count * sizeof(float));
     for (uint64_t step = 0; step < STEPS; step++) {
         /* batches of changing size reuse the same memory */
-        size_t images = IMAGES - step % 3;
+        size_t images = most - step % 3;
         float *pixels = draw(images * channels * side * side, 2 * step);
         float *gradient = draw(images * outputs, 2 * step + 1);
         assert_int_equal(imp_network_forward(network, pixels, images, t.embeddings, NULL), IMP_OK);
@@ -63,9 +63,9 @@ static trained train(const char *description, size_t channels, size_t side, int 
         free(pixels);
         free(gradient);
     }
-    float *pixels = draw(IMAGES * channels * side * side, 99);
+    float *pixels = draw(most * channels * side * side, 99);
     assert_int_equal(imp_encoder_create(network, &encoder, NULL), IMP_OK);
-    assert_int_equal(imp_encoder_encode(encoder, pixels, IMAGES, threads, t.embeddings, NULL),
+    assert_int_equal(imp_encoder_encode(encoder, pixels, most, threads, t.embeddings, NULL),
                      IMP_OK);
     t.parameters = malloc(count * sizeof(float));
     memcpy(t.parameters, imp_network_parameters(network), count * sizeof(float));
@@ -76,12 +76,14 @@ static trained train(const char *description, size_t channels, size_t side, int 
     return t;
 }
 
-static void same_bits(const char *description, size_t channels, size_t side, int unfused)
+/* `images` per step: 37 are cut into 4 blocks, 70 into 8, 260 into 16 */
+static void same_bits(const char *description, size_t channels, size_t side, size_t images,
+                      int unfused)
 {
     static const int threads[] = {2, 3, 8};
-    trained one = train(description, channels, side, 1, unfused);
+    trained one = train(description, channels, side, images, 1, unfused);
     for (size_t i = 0; i < 3; i++) {
-        trained many = train(description, channels, side, threads[i], unfused);
+        trained many = train(description, channels, side, images, threads[i], unfused);
         assert_memory_equal(many.parameters, one.parameters, one.parameter_count * sizeof(float));
         assert_memory_equal(many.embeddings, one.embeddings, one.embedding_count * sizeof(float));
         free(many.parameters);
@@ -94,33 +96,39 @@ static void same_bits(const char *description, size_t channels, size_t side, int
 static void test_conv4(void **state)
 {
     (void)state;
-    same_bits("conv4", 1, 28, 0);
+    same_bits("conv4", 1, 28, 37, 0);
 }
 
 static void test_conv4_in_colour(void **state)
 {
     (void)state;
-    same_bits("conv4", 3, 21, 0);
+    same_bits("conv4", 3, 21, 37, 0);
 }
 
 static void test_general_layers(void **state)
 {
     (void)state;
-    same_bits("conv3x3:8,bn,relu,pool,conv3x3:16,bn,relu,pool,flatten,linear:10", 2, 12, 0);
+    same_bits("conv3x3:8,bn,relu,pool,conv3x3:16,bn,relu,pool,flatten,linear:10", 2, 12, 70, 0);
+}
+
+static void test_many_images(void **state)
+{
+    (void)state;
+    same_bits("conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool", 1, 6, 70, 0);
+    same_bits("conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool", 1, 4, 260, 0);
 }
 
 static void test_unfused(void **state)
 {
     (void)state;
-    same_bits("conv3x3:64,bn,relu,pool", 1, 10, 1);
+    same_bits("conv3x3:64,bn,relu,pool", 1, 10, 37, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv4),
-        cmocka_unit_test(test_conv4_in_colour),
-        cmocka_unit_test(test_general_layers),
+        cmocka_unit_test(test_conv4),          cmocka_unit_test(test_conv4_in_colour),
+        cmocka_unit_test(test_general_layers), cmocka_unit_test(test_many_images),
         cmocka_unit_test(test_unfused),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -48,7 +48,7 @@ typedef struct count {
 
 static bool note(const imp_train_report *report, void *context)
 {
-    enum { WARM_UP = 50 };
+    enum { WARM_UP = 1 };
     count *seen = context;
     if (report->update == WARM_UP)
         seen->after_warm_up = seen->allocator->calls;

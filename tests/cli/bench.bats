@@ -1,0 +1,37 @@
+#!/usr/bin/env bats
+# imp bench: what it prints and how it answers; never how fast it is.
+
+@test "bench prints a table" {
+    run "$IMP" bench --images 4 --size 16 --seconds 0 --threads 1
+    [ "$status" -eq 0 ]
+    [[ $output == *"conv4, 4 images of 1x16x16"* ]]
+    [[ $output == *training* && $output == *evaluation* ]]
+}
+
+@test "bench --json says what it measured and with how many threads" {
+    run "$IMP" bench --images 4 --size 16 --seconds 0 --threads 2 --json
+    [ "$status" -eq 0 ]
+    [[ $output == *'"threads": 2'* && $output == *'"images_per_second"'* ]]
+}
+
+@test "a network that does not fit the images is one sentence" {
+    run "$IMP" bench --size 8
+    [ "$status" -eq 1 ]
+    [[ $output == "imp bench: pool 4 would shrink 1x1 to nothing"* ]]
+}
+
+@test "an instruction set nobody knows is one sentence" {
+    IMP_ISA=sse9 run "$IMP" bench --images 1 --size 16 --seconds 0
+    [ "$status" -eq 1 ]
+    [[ $output == "imp bench: IMP_ISA is 'sse9'"* ]]
+}
+
+@test "bench --serve answers each line with a line" {
+    run "$IMP" bench --serve <<< $'hello\ntrain 2 1 16 16 1 0\neval 0 1 16 16 1 0\nnonsense\nquit\nhello'
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 4 ]
+    [[ ${lines[0]} == *'"isa"'* ]]
+    [[ ${lines[1]} == *'"what":"train"'* && ${lines[1]} == *'"steps"'* ]]
+    [[ ${lines[2]} == *'"unavailable":"0 images cannot be timed'* ]]
+    [[ ${lines[3]} == *'"unavailable"'* ]]
+}

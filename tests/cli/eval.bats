@@ -1,0 +1,135 @@
+# `imp eval` and `imp model` on a small trained model, and `imp demo` in small.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    "$IMP" train --quiet --out run --size 16 --alphabets 12 \
+        --network conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool --task alphabets --way 2 --modes 4 \
+        --queries 2 --updates 30 --validate-every 15 --validation-episodes 5
+}
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return
+    model=run/model.safetensors
+}
+
+@test "eval tells accuracy, interval, clusters, mode, fingerprint and seed" {
+    run --separate-stderr "$IMP" eval --model $model --episodes 20 --seed 7
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ ${lines[0]} == "20 testing episodes, seed 7, of glyphs ("*"), batch norm with running statistics" ]]
+    [[ ${lines[2]} =~ ^imp\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+\ +[0-9.]+\ +[0-9.]+$ ]]
+}
+
+@test "eval gives the same numbers on any number of threads" {
+    for threads in 1 2 8; do
+        "$IMP" eval --model $model --episodes 30 --threads $threads --method imp,prototypes,em \
+            >"threads$threads"
+    done
+    cmp threads1 threads2
+    cmp threads1 threads8
+}
+
+@test "eval --json is JSON that says where it came from" {
+    run --separate-stderr "$IMP" eval --model $model --episodes 5 --method imp,dp-means --json \
+        --lambda-sweep 1:10:4
+    [ "$status" -eq 0 ]
+    /usr/bin/python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["episodes"] == 5 and report["seed"] == 1
+assert len(report["fingerprint"]) == 64 and report["batch_norm"] == "running statistics"
+assert report["command"].startswith("imp eval --model")
+found = [(r["method"], r["lambda"]) for r in report["results"]]
+assert found == [(m, l) for m in ("imp", "dp-means") for l in (1.0, 4.0, 7.0, 10.0)], found
+assert all(0 <= r["accuracy"] <= 1 for r in report["results"])
+' <<<"$output"
+}
+
+@test "eval takes another task than the training's" {
+    run --separate-stderr "$IMP" eval --model $model --task characters --way 5 --episodes 5
+    [ "$status" -eq 0 ]
+    run --separate-stderr "$IMP" eval --model $model --pool train --episodes 5
+    [ "$status" -eq 0 ]
+}
+
+@test "eval's mistakes are sentences" {
+    run --separate-stderr "$IMP" eval
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp eval: needs --model FILE" ]
+    run --separate-stderr "$IMP" eval --model $model --size 20
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp eval: 'run/model.safetensors' takes images of 1x16x16, "* ]]
+    run --separate-stderr "$IMP" eval --model $model --method unknown
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp eval: 'unknown' is not a method; there are imp, "* ]]
+    run --separate-stderr "$IMP" eval --model $model --lambda-sweep 5
+    [ "$status" -eq 2 ]
+    run --separate-stderr "$IMP" eval --model run/log.csv
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp eval: run/log.csv: "* ]]
+}
+
+@test "model info tells what a file holds" {
+    run --separate-stderr "$IMP" model info $model
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "network     conv3x3:8,"* ]]
+    [[ ${lines[1]} == "images      1x16x16, byte / 255" ]]
+    [[ ${lines[3]} == "method      imp, sigma_l "* ]]
+    run --separate-stderr "$IMP" model info --json $model
+    /usr/bin/python3 -c '
+import json, sys
+about = json.load(sys.stdin)
+assert about["method"] == "imp" and about["input"] == [1, 16, 16] and about["embedding"] == 128
+' <<<"$output"
+}
+
+@test "a checkpoint can be shown as a model" {
+    run --separate-stderr "$IMP" model info run/checkpoint.safetensors
+    [ "$status" -eq 0 ]
+}
+
+@test "model import reads a state dict and makes a model of it" {
+    run --separate-stderr "$IMP" model import $model --network conv4 --size 16 --out imported
+    [ "$status" -eq 1 ]
+    /usr/bin/python3 - $model <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+header = json.loads(data[8:8 + size])
+names = [n for n in header if n.startswith("blocks.")]
+body, out = b"", {}
+for name in names:
+    begin, end = header[name]["data_offsets"]
+    out[name] = dict(header[name], data_offsets=[len(body), len(body) + end - begin])
+    body += data[8 + size + begin:8 + size + end]
+text = json.dumps(out).encode()
+text += b" " * (-len(text) % 8)
+open("state_dict.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + body)
+END
+    run --separate-stderr "$IMP" model import state_dict.safetensors \
+        --network conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool --size 16 --method prototypes \
+        --out imported.safetensors
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    run --separate-stderr "$IMP" eval --model imported.safetensors --alphabets 12 --task alphabets \
+        --way 2 --modes 4 --episodes 10
+    [ "$status" -eq 0 ]
+    [[ $output == *"prototypes "* ]]
+}
+
+@test "model export writes ONNX" {
+    run --separate-stderr "$IMP" model export $model --onnx embedding.onnx
+    [ "$status" -eq 0 ]
+    [ -s embedding.onnx ]
+    run --separate-stderr "$IMP" model export $model
+    [ "$status" -eq 2 ]
+}
+
+@test "demo compares, draws and speaks" {
+    run --separate-stderr "$IMP" demo --updates 2 --episodes 2 --picture small.png
+    [ "$status" -eq 0 ]
+    [[ $output == *"method"*"accuracy"*"clusters per class"*"training"* ]]
+    [[ $output == *"Try next"* ]]
+    [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
+}
