@@ -38,7 +38,8 @@ typedef struct imp_cluster_options {
     imp_cluster_rule rule;
     double lambda;   /* threshold for squared distances, at least 0; NAN (the default): see below */
     size_t clusters; /* about how many are wanted, used if lambda is NAN; 0 (the default): any */
-    double sigma;    /* variance of IMP_CLUSTER_IMP's clusters; above 0; default 5 */
+    double sigma;    /* variance of IMP_CLUSTER_IMP's clusters, from 1e-30 to 1e30; NAN (the
+                        default): see below */
     size_t steps;    /* passes; 0 (the default): 5 for IMP_CLUSTER_IMP, and for DP-means as many as
                         it takes */
     imp_cluster_order order;
@@ -50,13 +51,16 @@ IMP_API void imp_cluster_options_init(imp_cluster_options *options);
 /* What a clustering found. */
 typedef struct imp_clustering {
     size_t points, dimensions, clusters;
-    int32_t *assignment;  /* (points): the densest cluster, or the nearest for DP-means */
+    int32_t *assignment;  /* (points): the densest cluster; for DP-means the one that was nearest
+                             before the means moved the last time, which is the nearest still if it
+                             converged, but need not be if `steps` ended it */
     size_t *cluster_size; /* (clusters): points assigned; 0 is possible for IMP_CLUSTER_IMP */
     float *mean;          /* (clusters, dimensions), in the order of creation */
     double lambda;        /* as given or chosen */
     double objective;     /* sum of squared distances to the assigned means + lambda * clusters */
     size_t steps;         /* passes made */
     bool converged;       /* the last pass changed no assignment and made no cluster */
+    double sigma;         /* as given or chosen */
 } imp_clustering;
 
 /* Clusters `n` points of `d` floats, row by row in `x`. `options` may be NULL for the defaults.
@@ -64,14 +68,20 @@ typedef struct imp_clustering {
  * Where lambda is not given it is chosen from the radii of a farthest-first traversal, r_k being
  * the largest squared distance of any point to the nearest of the first k: for a wanted number of
  * clusters, half-way between r_(k-1) and r_k (so that the first pass, taken farthest-first, makes
- * just so many, unless points coincide; later passes may add or lose a few); otherwise
- * automatically, at the k whose r_(k-1) / r_k is largest, or one cluster if none reaches 2. At most
- * 1000 clusters are found automatically. imp_cluster_tune() is the better choice where labelled
- * points of the same kind exist.
+ * just so many; fewer if points coincide, more if the two are equal, since all points that far then
+ * start clusters; later passes may add or lose a few); otherwise automatically, at the k whose
+ * r_(k-1) / r_k is largest, or one cluster if none reaches 2. At most 1000 clusters are found
+ * automatically. imp_cluster_tune() is the better choice where labelled points of the same kind
+ * exist.
+ *
+ * Where sigma is not given it is 5; for a wanted number of clusters it is lambda / (8 d), of the
+ * points' own scale: by a much larger one the clusters would overlap, their means gather in the
+ * middle and every pass start many more.
  *
  * On success *out is new; free it with imp_clustering_free(). On failure *out is NULL: IMP_EINVAL
  * for a value that is not finite (names its row), no points, no dimensions, more clusters than
- * points or another option out of range; IMP_ENOMEM. */
+ * points or another option out of range; IMP_EUNSUPPORTED for more than 2^31 - 1 points;
+ * IMP_ENOMEM. */
 IMP_API imp_status imp_cluster(const float *x, size_t n, size_t d,
                                const imp_cluster_options *options, imp_clustering **out,
                                imp_error *error);

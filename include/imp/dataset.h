@@ -3,8 +3,10 @@
  *
  * A dataset comes from a folder, an archive, CSV files, the Omniglot distribution, a packed file or
  * the built-in generator of handwritten-like characters. Whatever it came from, it is a list of
- * classes in bytewise order of their names, each with its pictures, its super-class (an alphabet,
- * where there is one) and its split. All pictures have one size and are held decoded.
+ * classes, each with its pictures, its super-class (an alphabet, where there is one) and its split.
+ * Pictures are in bytewise order of their names, "Greek/character07/0394_01.png", and classes in
+ * the order of their pictures, the same on every machine. All pictures have one size and are held
+ * decoded.
  *
  * A dataset never changes once it is open, so any number of threads may use it at once.
  */
@@ -60,13 +62,16 @@ typedef struct imp_dataset_options {
                          * same super-class and split; 0 or 1: not */
 
     /* Which classes train, validate and test:
-     *   NULL or "own"              as the source says: Omniglot Vinyals', CSV by file, glyphs and
-     *                              packs what they hold, folders "classes:0.64/0.16/0.2"
-     *   "vinyals", "lake"          Omniglot's splits by Vinyals et al. (2016) and Lake et al.
-     * (2015) "classes:A/B/C"            a random part A, B, C of the classes "super-classes:A/B/C"
-     * the same with whole super-classes "modes:A/B/C"              the same within every
-     * super-class "lists:FOLDER"             FOLDER/{train,val,test}.txt (or split-train.txt ...),
-     * a class or super-class a line; what is on no list is in no split */
+     *
+     * - NULL or "own": as the source says. Omniglot: Vinyals'; CSV: by file; glyphs: alphabets in
+     *   order, 60, 20 and 20%; packs: what was packed; folders: "classes:0.64/0.16/0.2", or all
+     *   train where that leaves a part empty, as it does with fewer than five classes.
+     * - "vinyals", "lake": Omniglot's splits by Vinyals et al. (2016) and Lake et al. (2015).
+     * - "classes:A/B/C": a random part A, B, C of the classes.
+     * - "super-classes:A/B/C": the same with whole super-classes.
+     * - "modes:A/B/C": the same within every super-class.
+     * - "lists:FOLDER": FOLDER/train.txt, val.txt and test.txt (or split-train.txt, ...), a class
+     * or super-class a line. What is on no list is in no split. */
     const char *split;
     uint64_t split_seed;
 
@@ -83,11 +88,12 @@ IMP_API imp_dataset_options imp_dataset_defaults(void);
 /* Opens the dataset that `name` stands for: "omniglot:PATH", "csv:PATH", "folder:PATH",
  * "pack:PATH", "glyphs", or a PATH alone, whose kind is found by looking.
  *
- * omniglot  a folder that holds images_background and images_evaluation, as folders or zips
- * csv       a folder that holds train.csv, val.csv, test.csv and the pictures: in place, in a
- * folder or in an archive folder    a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or
- * SUPER-CLASS/CLASS/PICTURE pack      a file that imp_dataset_pack() wrote; size, channels and
- * inversion are as packed
+ * - omniglot: a folder that holds images_background and images_evaluation, as folders or zips.
+ * - csv: a folder that holds train.csv, val.csv, test.csv (one is enough) and the pictures: in
+ * place, in any folder below, or in images.zip, images.tar or images.tar.gz.
+ * - folder: a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
+ * - pack: a file that imp_dataset_pack() wrote; size, channels and inversion are as packed. It is
+ *   mapped and must not be changed in place while the dataset is open.
  *
  * `options` may be NULL for the defaults. On success *out is a new dataset; free it with
  * imp_dataset_free(). On failure *out is NULL and the sentence names the file, class or option. */

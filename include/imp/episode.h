@@ -145,8 +145,9 @@ typedef struct imp_episodes {
 } imp_episodes;
 
 /* Reads such a file, which may also be another program's. The dataset must have the fingerprint of
- * the one it was written with, and the same rotations. Release with imp_episodes_clear(). On
- * failure *out is zeroed and the sentence names the line. */
+ * the one it was written with, and the same rotations. Labels are compared with the classes of the
+ * images, every label must have supports, and no image may appear twice in an episode. Release with
+ * imp_episodes_clear(). On failure *out is zeroed and the sentence names the line. */
 IMP_API imp_status imp_episodes_load(const imp_dataset *dataset, const char *path,
                                      imp_episodes *out, imp_error *error);
 IMP_API void imp_episodes_clear(imp_episodes *episodes);

@@ -58,10 +58,13 @@ typedef struct imp_episode_view {
 typedef struct imp_method_options {
     size_t size; /* sizeof(imp_method_options), so that the struct may grow */
 
-    double sigma_l; /* variance of labelled clusters at the start; above 0; default 5 */
+    /* Methods that have no use for one of these three leave it alone. */
+    double sigma_l; /* variance of labelled clusters at the start, 1e-30 to 1e30; default 5 */
     double sigma_u; /* of unlabelled ones; default 5, soft-kmeans-cluster's distractors: 100 */
     double alpha;   /* concentration of the Dirichlet process; above 0; default 0.1 */
-    double lambda;  /* threshold of imp, imp-tied and dp-means; NAN (the default): estimated */
+
+    /* These are refused by methods that have no use for them, unless they are the defaults. */
+    double lambda; /* threshold of imp, imp-tied and dp-means; NAN (the default): estimated */
     size_t cluster_steps; /* repeats of imp's, imp-tied's, dp-means' and soft-kmeans' clustering;
                              at least 1, the default; other methods take only 1 */
     bool learn_sigma;     /* prototypes: sigma_l is a parameter; otherwise sigma is 1 */
@@ -132,12 +135,14 @@ typedef struct imp_method_result {
  *
  * Points are taken in order, labelled ones first; the clusters of some methods depend on it. Which
  * cluster a point joins and by what share, and lambda, are constants to the gradient (the masks of
- * soft-kmeans-masked are not). After the first run on an episode of some size, a run on one no
- * larger allocates nothing.
+ * soft-kmeans-masked are not). After a run on an episode of some size, a run on one with no more
+ * dimensions, classes, supports, unlabelled points and queries allocates nothing; beyond 1000
+ * classes and points together that holds only if it comes to no more clusters and shares either.
  *
  * On failure *result is zeroed: IMP_EINVAL for a value that is not finite (names its row), a label
- * out of range, a class without points, no dimensions, or a variance that is no longer a finite
- * number above 0; IMP_ENOMEM. The method can be used again. */
+ * out of range, a class without points, no dimensions, a variance that is no longer from 1e-30 to
+ * 1e30, or a lambda that is estimated as no finite number; IMP_EUNSUPPORTED for more than 2^32 - 1
+ * supports and unlabelled points; IMP_ENOMEM. The method can be used again. */
 IMP_API imp_status imp_method_run(imp_method *method, const imp_episode_view *episode,
                                   bool gradients, imp_method_result *result, imp_error *error);
 

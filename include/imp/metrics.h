@@ -73,7 +73,8 @@ typedef struct imp_confusion {
     uint64_t *points; /* (count, count) */
 } imp_confusion;
 
-/* Fills *confusion; release it with imp_confusion_clear(). On failure it is zeroed. */
+/* Fills *confusion, whose memory grows with the square of the labels; release it with
+ * imp_confusion_clear(). On failure, which is IMP_ENOMEM, it is zeroed. */
 IMP_API imp_status imp_confusion_matrix(const int32_t *truth, const int32_t *found, size_t count,
                                         imp_confusion *confusion, imp_error *error);
 

@@ -25,7 +25,7 @@ typedef struct imp_mixture imp_mixture;
 typedef struct imp_mixture_options {
     size_t size; /* sizeof(imp_mixture_options), so that the struct may grow */
 
-    double sigma_l;       /* variance of labelled clusters; above 0; default 5 */
+    double sigma_l;       /* variance of labelled clusters, from 1e-30 to 1e30; default 5 */
     double sigma_u;       /* of unlabelled ones; default 5 */
     double alpha;         /* concentration of the Dirichlet process; above 0; default 0.1 */
     double lambda;        /* threshold for squared distances; NAN (the default): estimated */
@@ -42,7 +42,8 @@ IMP_API void imp_mixture_options_init(imp_mixture_options *options);
  *
  * On success *out is a new mixture; free it with imp_mixture_free(). On failure *out is NULL:
  * IMP_EINVAL for a class without points, a value that is not finite (names its row), no points, no
- * dimensions or an option out of range; IMP_ENOMEM. */
+ * dimensions, an option out of range or a lambda that is estimated as no finite number;
+ * IMP_EUNSUPPORTED for more than 2^32 - 1 points; IMP_ENOMEM. */
 IMP_API imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
                                    const imp_mixture_options *options, imp_mixture **out,
                                    imp_error *error);

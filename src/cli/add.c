@@ -63,16 +63,11 @@ int imp_command_add(int argc, char **argv)
     int status = imp_parse(&imp_add_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (given.support && !given.labels)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--support needs --labels FILE; points without labels go to "
-                            "--unlabeled");
-    imp_mixture *mixture;
-    imp_labeled_rows points = {0};
-    status = imp_mixture_read(command, argv[1], &mixture);
+    imp_mixture *mixture = NULL;
+    imp_labeled_rows points;
+    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
     if (status == IMP_GO_ON)
-        status =
-            imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+        status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
         status = add(&given, mixture, &points, given.output ? given.output : argv[1]);
     imp_labeled_rows_clear(&points);

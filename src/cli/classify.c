@@ -32,12 +32,13 @@ static const imp_option options[] = {
      .numbers = {-INFINITY, INFINITY}, .initial = "0.1",
      .help = "concentration: a larger one makes more clusters"},
     {IMP_OPTION_NUMBER(settings, sigma_l), .name = "sigma-l", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of labelled clusters"},
+     .numbers = {-INFINITY, INFINITY}, .initial = "5",
+     .help = "variance of labelled clusters, in methods that have one"},
     {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
      .numbers = {-INFINITY, INFINITY},
-     .help = "variance of unlabelled clusters; 5 if not given, 100 for soft-kmeans-cluster"},
-    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X",
-     .help = "squared distance beyond which a cluster starts; estimated if not given"},
+     .help = "the same of unlabelled clusters; 5 if not given, 100 for soft-kmeans-cluster"},
+    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
+     .help = "squared distance beyond which a cluster starts; auto estimates it"},
     {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
      .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
     {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
@@ -91,7 +92,7 @@ static int print_json(const settings *given, const imp_episode_view *episode,
     json_object_set_new(object, "predictions",
                         imp_json_integers(result->predictions, episode->query_count));
     json_object_set_new(object, "probabilities", probabilities);
-    return imp_json_print(command, object, 9);
+    return imp_json_print(command, object);
 }
 
 static void print_table(const settings *given, const imp_episode_view *episode,

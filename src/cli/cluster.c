@@ -30,7 +30,9 @@ static const imp_option options[] = {
      .integers = {0, INT32_MAX}, .initial = "0",
      .help = "about how many clusters are wanted; 0 leaves it open"},
     {IMP_OPTION_NUMBER(settings, sigma), .name = "sigma", .argument = "S",
-     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "imp: the variance of a cluster"},
+     .numbers = {-INFINITY, INFINITY},
+     .help =
+         "imp: the variance of a cluster; 5 if not given, or with --clusters taken from lambda"},
     {IMP_OPTION_INTEGER(settings, steps), .name = "steps", .argument = "N",
      .integers = {0, 1000000}, .initial = "0",
      .help = "passes; 0 is 5 for imp, and as many as it takes for dp-means"},
@@ -43,10 +45,10 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
      .help = "other points, on which to choose lambda by adjusted mutual information"},
     {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
-     .help = "their true labels"},
+     .help = "their true labels; points of label -1 are left out"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "true labels, to measure the clusters by; -1 is not counted"},
+     .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
@@ -66,7 +68,35 @@ const imp_usage imp_cluster_usage = {
 
 static const char *const command = "cluster";
 
-static int print_json(const settings *given, const imp_clustering *found, const int32_t *labels)
+/* The points that have a label, and where they were found to belong. */
+typedef struct known {
+    int32_t *truth, *found; /* NULL where there are no labels to compare with */
+    size_t count;
+} known;
+
+static int find_known(const settings *given, const imp_clustering *clustering,
+                      const int32_t *labels, known *points)
+{
+    *points = (known){0};
+    if (!labels)
+        return IMP_GO_ON;
+    points->truth = malloc(clustering->points * sizeof *points->truth);
+    points->found = malloc(clustering->points * sizeof *points->found);
+    if (!points->truth || !points->found)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    for (size_t i = 0; i < clustering->points; i++)
+        if (labels[i] != -1) {
+            points->truth[points->count] = labels[i];
+            points->found[points->count++] = clustering->assignment[i];
+        }
+    if (points->count == 0)
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s: every label is -1, so there is nothing to measure by",
+                            given->labels);
+    return IMP_GO_ON;
+}
+
+static int print_json(const settings *given, const imp_clustering *found, const known *labeled)
 {
     json_t *object = imp_json_begin(), *sizes = json_array(), *means = json_array();
     for (size_t c = 0; c < found->clusters; c++) {
@@ -76,6 +106,8 @@ static int print_json(const settings *given, const imp_clustering *found, const 
     }
     json_object_set_new(object, "method", json_string(methods[given->method]));
     json_object_set_new(object, "lambda", imp_json_number(found->lambda));
+    if (given->method == IMP_CLUSTER_IMP)
+        json_object_set_new(object, "sigma", imp_json_number(found->sigma));
     json_object_set_new(object, "clusters", json_integer((json_int_t)found->clusters));
     json_object_set_new(object, "assignments", imp_json_integers(found->assignment, found->points));
     json_object_set_new(object, "sizes", sizes);
@@ -83,28 +115,29 @@ static int print_json(const settings *given, const imp_clustering *found, const 
     json_object_set_new(object, "objective", imp_json_number(found->objective));
     json_object_set_new(object, "steps", json_integer((json_int_t)found->steps));
     json_object_set_new(object, "converged", json_boolean(found->converged));
-    if (labels) {
+    if (labeled->truth) {
         json_t *metrics = json_object();
         json_object_set_new(object, "metrics", metrics);
-        int status =
-            imp_metrics_to_json(command, labels, found->assignment, found->points, metrics);
+        int status = imp_metrics_to_json(command, labeled->truth, labeled->found, labeled->count,
+                                         found->clusters, metrics);
         if (status != IMP_GO_ON) {
             json_decref(object);
             return status;
         }
     }
-    return imp_json_print(command, object, 12);
+    return imp_json_print(command, object);
 }
 
-static int print_table(const settings *given, const imp_clustering *found, const int32_t *labels)
+static int print_table(const settings *given, const imp_clustering *found, const known *labeled)
 {
     printf("%s: %zu cluster%s of %zu points, lambda %.6g, objective %.6g, %zu pass%s%s\n",
            methods[given->method], found->clusters, found->clusters == 1 ? "" : "s", found->points,
            found->lambda, found->objective, found->steps, found->steps == 1 ? "" : "es",
            found->converged ? "" : ", not converged");
-    if (labels) {
+    if (labeled->truth) {
         putchar('\n');
-        int status = imp_metrics_print(command, labels, found->assignment, found->points);
+        int status = imp_metrics_print(command, labeled->truth, labeled->found, labeled->count,
+                                       found->clusters);
         if (status != IMP_GO_ON)
             return status;
     }
@@ -117,6 +150,19 @@ static int print_table(const settings *given, const imp_clustering *found, const
     return EXIT_SUCCESS;
 }
 
+/* Leaves out the points of label -1. */
+static void drop_unlabeled(imp_labeled_rows *points)
+{
+    size_t left = 0, d = points->rows.dimensions;
+    for (size_t i = 0; i < points->rows.count; i++)
+        if (points->labels[i] != -1) {
+            points->labels[left] = points->labels[i];
+            memmove(points->rows.values + left++ * d, points->rows.values + i * d,
+                    d * sizeof *points->rows.values);
+        }
+    points->rows.count = left;
+}
+
 /* Chooses lambda on other points whose labels are known. */
 static int tune(const settings *given, size_t dimensions, imp_cluster_options *cluster_options)
 {
@@ -125,12 +171,18 @@ static int tune(const settings *given, size_t dimensions, imp_cluster_options *c
         imp_read_labeled_rows(command, given->validation, given->validation_labels, NULL, &points);
     if (status != IMP_GO_ON)
         return status;
+    drop_unlabeled(&points);
     imp_labeled_points episode = {points.rows.values, points.labels, points.rows.count};
     imp_error error;
     if (points.rows.dimensions != dimensions)
         status = imp_complain(IMP_EXIT_FAILURE, command,
                               "%s: its points have %zu dimensions, those to cluster have %zu",
                               given->validation, points.rows.dimensions, dimensions);
+    else if (episode.count == 0)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s has no points with a label in %s; lambda needs some to be chosen "
+                              "on",
+                              given->validation, given->validation_labels);
     else if (imp_cluster_tune(&episode, 1, dimensions, cluster_options, &cluster_options->lambda,
                               &error) != IMP_OK)
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -160,14 +212,20 @@ static int cluster(const settings *given, const imp_rows *points, double lambda,
     if (imp_cluster(points->values, points->count, points->dimensions, &cluster_options, &found,
                     &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    int status = given->json ? print_json(given, found, labels) : print_table(given, found, labels);
+    known labeled;
+    int status = find_known(given, found, labels, &labeled);
+    if (status == IMP_GO_ON)
+        status =
+            given->json ? print_json(given, found, &labeled) : print_table(given, found, &labeled);
+    free(labeled.truth);
+    free(labeled.found);
     imp_clustering_free(found);
     return status;
 }
 
 int imp_command_cluster(int argc, char **argv)
 {
-    settings given = {0};
+    settings given = {.sigma = NAN};
     int operands;
     int status = imp_parse(&imp_cluster_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)

@@ -83,17 +83,41 @@ static tally count_split(const imp_dataset *dataset, imp_split split)
     return sum;
 }
 
+/* Bytes of the UTF-8 character that `text` begins with; 0 where it begins with none. */
+static size_t character_size(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    if (at[0] < 0x80)
+        return 1;
+    size_t size = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+    /* The second byte of these would spell a character in more bytes than it takes, half of a
+     * surrogate pair, or one beyond the last. */
+    if (at[0] < 0xC2 || at[0] > 0xF4 || (at[0] == 0xE0 && at[1] < 0xA0) ||
+        (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF0 && at[1] < 0x90) ||
+        (at[0] == 0xF4 && at[1] > 0x8F))
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((at[i] & 0xC0u) != 0x80u)
+            return 0;
+    return size;
+}
+
+/* A JSON string. Names of files may be any bytes; those that are no UTF-8 become U+FFFD. */
 static void print_text(const char *text)
 {
     putchar('"');
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
+        size_t size = character_size(text);
         unsigned char letter = (unsigned char)*text;
-        if (letter == '"' || letter == '\\')
+        if (size == 0)
+            fputs("\\ufffd", stdout);
+        else if (letter == '"' || letter == '\\')
             printf("\\%c", letter);
         else if (letter < 0x20)
             printf("\\u%04x", letter);
         else
-            putchar(letter);
+            fwrite(text, 1, size, stdout);
+        text += size > 0 ? size : 1;
     }
     putchar('"');
 }
@@ -101,8 +125,10 @@ static void print_text(const char *text)
 static void info_json(const imp_dataset *dataset)
 {
     imp_size_range sizes = imp_dataset_sizes(dataset);
-    printf("{\n  \"kind\": \"%s\",\n  \"size\": %u,\n  \"channels\": %u,\n",
-           imp_dataset_kind(dataset), imp_dataset_size(dataset), imp_dataset_channels(dataset));
+    printf("{\n  \"kind\": ");
+    print_text(imp_dataset_kind(dataset));
+    printf(",\n  \"size\": %u,\n  \"channels\": %u,\n", imp_dataset_size(dataset),
+           imp_dataset_channels(dataset));
     printf("  \"classes\": %zu,\n  \"super_classes\": %zu,\n  \"images\": %zu,\n",
            imp_dataset_classes(dataset), imp_dataset_super_classes(dataset),
            imp_dataset_images(dataset));

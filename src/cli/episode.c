@@ -118,7 +118,7 @@ static size_t count_label(const imp_episode *episode, size_t begin, size_t count
     return found;
 }
 
-/* Puts the images of one part and label into a row from `column` on. */
+/* Puts the images of one part and label into `row`. */
 static void fill_row(const imp_episode *episode, size_t begin, size_t count, size_t label,
                      uint32_t mark, imp_sheet_cell *row)
 {
@@ -207,6 +207,8 @@ int imp_command_episode(int argc, char **argv)
                             argv[1]);
     if (given.save && given.sheet)
         return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
+    if (given.count != 1 && !given.save)
+        return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     imp_dataset *dataset;
     status = imp_data_open(command, argv[2], &given.data, false, &dataset);
     if (status != IMP_GO_ON)

@@ -57,8 +57,8 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp eval --model run/model.safetensors",
-    "imp eval --model run/model.safetensors --task characters --way 20 --episodes 1000 --json",
-    "imp eval --model run/model.safetensors --method imp,dp-means --lambda-sweep 5:100:20", NULL};
+    "imp eval --model run/model.safetensors --task characters --way 20 --json",
+    "imp eval --model run/model.safetensors --method imp,dp-means", NULL};
 
 const imp_usage imp_eval_usage = {
     .command = "eval",

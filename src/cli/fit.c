@@ -30,8 +30,8 @@ static const imp_option options[] = {
      .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of labelled clusters"},
     {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
      .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of unlabelled clusters"},
-    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X",
-     .help = "squared distance beyond which a cluster starts; estimated if not given"},
+    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
+     .help = "squared distance beyond which a cluster starts; auto estimates it"},
     {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
      .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
     {IMP_OPTION_HEADING("Output")},
@@ -87,10 +87,6 @@ int imp_command_fit(int argc, char **argv)
         return status;
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
-    if (given.support && !given.labels)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--support needs --labels FILE; points without labels go to "
-                            "--unlabeled");
     double lambda;
     status = imp_read_lambda(command, given.lambda, &lambda);
     if (status != IMP_GO_ON)

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "cli/vectors.h"
+#include "methods/contingency.h"
 
 typedef struct settings {
     bool json;
@@ -28,12 +30,33 @@ const imp_usage imp_metrics_usage = {
 
 static const char *const command = "metrics";
 
-enum { MOST_PRINTED = 30 }; /* labels of a confusion matrix that a terminal can show */
+enum {
+    MOST_PRINTED = 30,  /* labels of a confusion matrix that a terminal can show */
+    MOST_COUNTED = 1000 /* and that are worth a table of their squares */
+};
+
+/* Fills *confusion; of more than MOST_COUNTED labels only their number. */
+static imp_status count_confusion(const int32_t *truth, const int32_t *found, size_t count,
+                                  imp_confusion *confusion, imp_error *error)
+{
+    *confusion = (imp_confusion){0};
+    int32_t *labels;
+    size_t distinct;
+    imp_status status = imp_distinct_of_both(truth, found, count, &labels, &distinct, error);
+    if (status != IMP_OK)
+        return status;
+    imp_release(labels);
+    if (distinct <= MOST_COUNTED)
+        return imp_confusion_matrix(truth, found, count, confusion, error);
+    confusion->count = distinct;
+    return IMP_OK;
+}
 
 static void print_confusion(const imp_confusion *confusion)
 {
     if (confusion->count > MOST_PRINTED) {
-        printf("\nconfusion matrix of %zu labels: --json shows it\n", confusion->count);
+        printf("\nconfusion matrix of %zu labels: %s\n", confusion->count,
+               confusion->points ? "--json shows it" : "too large to show");
         return;
     }
     printf("\n%8s", "");
@@ -50,6 +73,12 @@ static void print_confusion(const imp_confusion *confusion)
 
 static void add_confusion(const imp_confusion *confusion, json_t *object)
 {
+    json_object_set_new(object, "label_count", json_integer((json_int_t)confusion->count));
+    if (!confusion->points) {
+        json_object_set_new(object, "labels", json_null());
+        json_object_set_new(object, "confusion", json_null());
+        return;
+    }
     json_t *rows = json_array();
     for (size_t i = 0; i < confusion->count; i++) {
         json_t *row = json_array();
@@ -66,7 +95,7 @@ static int report(const settings *given, const int32_t *truth, const int32_t *fo
 {
     imp_confusion confusion;
     imp_error error;
-    if (imp_confusion_matrix(truth, found, count, &confusion, &error) != IMP_OK)
+    if (count_confusion(truth, found, count, &confusion, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     imp_interval accuracy = imp_accuracy(truth, found, count);
     int status;
@@ -74,10 +103,10 @@ static int report(const settings *given, const int32_t *truth, const int32_t *fo
         json_t *object = imp_json_begin();
         json_object_set_new(object, "accuracy", imp_json_number(accuracy.mean));
         json_object_set_new(object, "accuracy_interval", imp_json_number(accuracy.half_width));
-        status = imp_metrics_to_json(command, truth, found, count, object);
+        status = imp_metrics_to_json(command, truth, found, count, 0, object);
         if (status == IMP_GO_ON) {
             add_confusion(&confusion, object);
-            status = imp_json_print(command, object, 15);
+            status = imp_json_print(command, object);
         } else {
             json_decref(object);
         }
@@ -86,7 +115,7 @@ static int report(const settings *given, const int32_t *truth, const int32_t *fo
         if (!isnan(accuracy.half_width))
             printf(" +- %.6f", accuracy.half_width);
         putchar('\n');
-        status = imp_metrics_print(command, truth, found, count);
+        status = imp_metrics_print(command, truth, found, count, 0);
         if (status == IMP_GO_ON) {
             print_confusion(&confusion);
             status = EXIT_SUCCESS;

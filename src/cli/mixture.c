@@ -34,7 +34,7 @@ static int print_json(const char *command, const imp_mixture *mixture)
     json_object_set_new(object, "sigma_l", imp_json_number(summary.sigma_l));
     json_object_set_new(object, "sigma_u", imp_json_number(summary.sigma_u));
     json_object_set_new(object, "clusters", clusters);
-    return imp_json_print(command, object, 12);
+    return imp_json_print(command, object);
 }
 
 int imp_mixture_print(const char *command, const imp_mixture *mixture, bool json)

@@ -43,7 +43,7 @@ static const imp_option options[] = {
 static const char *const examples[] = {
     "imp model info run/model.safetensors",
     "imp model export run/model.safetensors --onnx embedding.onnx",
-    "imp model import state_dict.safetensors --method prototypes --out model.safetensors", NULL};
+    "imp model import state_dict.safetensors --out model.safetensors", NULL};
 
 const imp_usage imp_model_usage = {
     .command = "model",

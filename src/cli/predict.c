@@ -39,7 +39,7 @@ static int print_json(const imp_mixture_predictions *found, size_t count, size_t
     json_object_set_new(object, "probabilities", probabilities);
     json_object_set_new(object, "distances", imp_json_floats(found->distance, count));
     json_object_set_new(object, "clusters", imp_json_integers(found->cluster, count));
-    return imp_json_print(command, object, 9);
+    return imp_json_print(command, object);
 }
 
 static void print_table(const imp_mixture_predictions *found, size_t count, size_t classes,

@@ -138,13 +138,13 @@ static int settle(int argc, char **argv, arguments *given)
 static void conclude(const arguments *given, const imp_train_result *result)
 {
     const char *folder = given->resume ? given->resume : given->out;
-    if (given->quiet)
-        return;
     if (!result->finished) {
         fprintf(stderr, "stopped after update %llu; go on with: imp train --resume %s\n",
                 (unsigned long long)result->update, folder);
         return;
     }
+    if (given->quiet)
+        return;
     fprintf(stderr, "%llu updates in %s; ", (unsigned long long)result->update,
             imp_duration_of(result->seconds).text);
     if (!isnan(result->best))

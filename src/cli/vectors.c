@@ -4,6 +4,7 @@
 #include "cli/vectors.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <imp/metrics.h>
 
 #include "base/npy.h"
+#include "methods/contingency.h"
 
 /* ---- reading ---- */
 
@@ -45,6 +47,25 @@ static int load(const char *command, const char *path, imp_array *array)
     return IMP_GO_ON;
 }
 
+/* The value as a float; a sentence names its place if it is none. */
+static int to_float(const char *command, const char *path, const imp_array *array, size_t i,
+                    float *to)
+{
+    double value = element(array, i);
+    *to = (float)value;
+    if (isfinite(*to))
+        return IMP_GO_ON;
+    size_t row = i / array->shape[1], column = i % array->shape[1];
+    if (isfinite(value))
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s: row %zu, column %zu is %g; points are kept as 32-bit floats, "
+                            "which end at %g",
+                            path, row, column, value, FLT_MAX);
+    return imp_complain(IMP_EXIT_FAILURE, command,
+                        "%s: row %zu, column %zu is %s; every value must be a finite number", path,
+                        row, column, isnan(value) ? "not a number (NaN)" : "infinite");
+}
+
 int imp_read_rows(const char *command, const char *path, imp_rows *rows)
 {
     *rows = (imp_rows){0};
@@ -60,13 +81,17 @@ int imp_read_rows(const char *command, const char *path, imp_rows *rows)
                             "dimensions)",
                             path, shape.text);
     }
-    rows->values = malloc((array.count ? array.count : 1) * sizeof *rows->values);
-    rows->count = array.shape[0];
-    rows->dimensions = array.shape[1];
-    for (size_t i = 0; rows->values && i < array.count; i++)
-        rows->values[i] = (float)element(&array, i);
+    float *values = malloc((array.count ? array.count : 1) * sizeof *values);
+    if (!values)
+        status = complain_memory(command);
+    for (size_t i = 0; i < array.count && status == IMP_GO_ON; i++)
+        status = to_float(command, path, &array, i, &values[i]);
+    if (status == IMP_GO_ON)
+        *rows = (imp_rows){values, array.shape[0], array.shape[1]};
+    else
+        free(values);
     imp_array_clear(&array);
-    return rows->values ? IMP_GO_ON : complain_memory(command);
+    return status;
 }
 
 static int check_label(const char *command, const char *path, size_t i, int64_t label)
@@ -74,8 +99,8 @@ static int check_label(const char *command, const char *path, size_t i, int64_t 
     if (label >= INT32_MIN && label <= INT32_MAX)
         return IMP_GO_ON;
     return imp_complain(IMP_EXIT_FAILURE, command,
-                        "%s: label %zu is %" PRId64 "; labels are at most %d", path, i, label,
-                        INT32_MAX);
+                        "%s: label %zu is %" PRId64 "; labels are from %d to %d", path, i, label,
+                        INT32_MIN, INT32_MAX);
 }
 
 int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
@@ -188,6 +213,10 @@ int imp_read_labeled_rows(const char *command, const char *support, const char *
                           const char *unlabeled, imp_labeled_rows *points)
 {
     *points = (imp_labeled_rows){0};
+    if (!support != !labels)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--support FILE and --labels FILE need each other; points without "
+                            "labels go to --unlabeled");
     if (!support && !unlabeled)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs points: --support FILE with --labels FILE, or --unlabeled FILE");
@@ -225,47 +254,39 @@ typedef struct agreement {
 static const char *const average_names[] = {"arithmetic", "geometric", "min", "max"};
 
 static int measure(const char *command, const int32_t *truth, const int32_t *found, size_t count,
-                   agreement *result)
+                   size_t clusters, agreement *result)
 {
-    /* Only points whose label is known. */
-    int32_t *known = malloc((count ? count : 1) * 2 * sizeof *known);
-    if (!known)
-        return complain_memory(command);
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (truth[i] >= 0)
-            known[used++] = truth[i];
-    size_t next = used;
-    for (size_t i = 0; i < count; i++)
-        if (truth[i] >= 0)
-            known[next++] = found[i];
-
+    *result = (agreement){0};
     imp_contingency *contingency;
     imp_error error;
-    imp_status status = imp_contingency_create(known, known + used, used, &contingency, &error);
-    free(known);
+    double expected = 0;
+    imp_status status = imp_contingency_create(truth, found, count, &contingency, &error);
+    if (status == IMP_OK)
+        status = imp_expected_information(contingency, &expected, &error);
     if (status == IMP_OK) {
-        *result = (agreement){.points = used,
-                              .classes = imp_contingency_classes(contingency),
-                              .clusters = imp_contingency_clusters(contingency),
-                              .purity = imp_purity(contingency),
-                              .ari = imp_adjusted_rand(contingency)};
-        for (int a = 0; a < 4 && status == IMP_OK; a++) {
+        *result = (agreement){
+            .points = count,
+            .classes = imp_contingency_classes(contingency),
+            .clusters = clusters > 0 ? clusters : imp_contingency_clusters(contingency),
+            .purity = imp_purity(contingency),
+            .ari = imp_adjusted_rand(contingency),
+        };
+        for (int a = 0; a < 4; a++) {
             result->nmi[a] = imp_nmi(contingency, (imp_average)a);
-            status = imp_ami(contingency, (imp_average)a, &result->ami[a], &error);
+            result->ami[a] = imp_adjusted_information(contingency, (imp_average)a, expected);
         }
-        imp_contingency_free(contingency);
     }
+    imp_contingency_free(contingency);
     if (status != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return IMP_GO_ON;
 }
 
 int imp_metrics_to_json(const char *command, const int32_t *truth, const int32_t *found,
-                        size_t count, json_t *object)
+                        size_t count, size_t clusters, json_t *object)
 {
     agreement result;
-    int status = measure(command, truth, found, count, &result);
+    int status = measure(command, truth, found, count, clusters, &result);
     if (status != IMP_GO_ON)
         return status;
     json_object_set_new(object, "points", json_integer((json_int_t)result.points));
@@ -285,10 +306,11 @@ int imp_metrics_to_json(const char *command, const int32_t *truth, const int32_t
     return IMP_GO_ON;
 }
 
-int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found, size_t count)
+int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found, size_t count,
+                      size_t clusters)
 {
     agreement result;
-    int status = measure(command, truth, found, count, &result);
+    int status = measure(command, truth, found, count, clusters, &result);
     if (status != IMP_GO_ON)
         return status;
     printf("points   %zu\nclasses  %zu\nclusters %zu\n", result.points, result.classes,
@@ -339,9 +361,9 @@ json_t *imp_json_integers(const int32_t *values, size_t count)
     return array;
 }
 
-int imp_json_print(const char *command, json_t *object, size_t digits)
+int imp_json_print(const char *command, json_t *object)
 {
-    int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(digits));
+    int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(object);
     if (failed)
         return imp_complain(IMP_EXIT_FAILURE, command, "cannot write JSON to standard output");

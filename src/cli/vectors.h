@@ -20,7 +20,8 @@ typedef struct imp_rows {
 /* Every reader returns IMP_GO_ON, or the status to exit with after a sentence; what it reads is
  * then empty. `command` is named in the sentence. */
 
-/* A (rows, columns) array of any number type, as floats. */
+/* A (rows, columns) array as floats, from any type that .npy files are read in (imp_dtype). Every
+ * value is finite. */
 int imp_read_rows(const char *command, const char *path, imp_rows *rows);
 
 /* A 1-dimensional array of integers. */
@@ -35,7 +36,7 @@ typedef struct imp_labeled_rows {
     int32_t *labels; /* (rows.count) */
 } imp_labeled_rows;
 
-/* `support` comes with `labels`; it or `unlabeled` may be NULL, but not both. */
+/* `support` and `labels` come together; they or `unlabeled` may be NULL, but not both. */
 int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
                           const char *unlabeled, imp_labeled_rows *points);
 
@@ -44,12 +45,13 @@ void imp_labeled_rows_clear(imp_labeled_rows *points);
 /* One more than the largest label; 0 if there is none. */
 size_t imp_count_classes(const int32_t *labels, size_t count);
 
-/* Adds purity, nmi, ami (by every average) and ari of two labelings to an object, or prints them; K
- * stands beside purity, which grows with it. Points whose true label is -1 are left out. */
+/* Adds purity, nmi, ami (by every average) and ari of two labelings to an object, or prints them. K
+ * stands beside purity, which grows with it: `clusters`, or how many labels were found if that is
+ * 0. */
 int imp_metrics_to_json(const char *command, const int32_t *truth, const int32_t *found,
-                        size_t count, json_t *object);
-int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found,
-                      size_t count);
+                        size_t count, size_t clusters, json_t *object);
+int imp_metrics_print(const char *command, const int32_t *truth, const int32_t *found, size_t count,
+                      size_t clusters);
 
 /* An empty object. From here on the command ends with a sentence if memory runs out for JSON, so
  * that nothing need be checked while an object is put together. */
@@ -60,8 +62,8 @@ json_t *imp_json_integers(const int32_t *values, size_t count);
 /* A number, or null where it is not finite. */
 json_t *imp_json_number(double value);
 
-/* Writes an object to stdout and drops the reference. Numbers get that many digits: 9 bring every
- * float back. */
-int imp_json_print(const char *command, json_t *object, size_t digits);
+/* Writes an object to stdout and drops the reference. Numbers get as many digits as bring every
+ * double back. */
+int imp_json_print(const char *command, json_t *object);
 
 #endif

@@ -4,6 +4,7 @@
  * Every kind gives base classes and its own split; what follows is the same for all: another split
  * where one was asked for, then the turned classes.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,8 +72,10 @@ static imp_status check_options(const imp_dataset_options *options, imp_error *e
         return imp_fail(error, IMP_EINVAL, "the rotations must be 1 or 4, not %u",
                         options->rotations);
     for (int i = 0; i < 3; i++)
-        if (!(options->deviation[i] >= 0.0f))
-            return imp_fail(error, IMP_EINVAL, "the deviation of a channel must not be negative");
+        if (!isfinite(options->mean[i]) || !isfinite(options->deviation[i]) ||
+            options->deviation[i] < 0.0f)
+            return imp_fail(error, IMP_EINVAL,
+                            "the mean of a channel must be finite and its deviation positive");
     return IMP_OK;
 }
 
@@ -109,6 +112,9 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *options
         return status;
     const char *path;
     kind what = parse_name(name, &path);
+    if (what == GLYPHS && path != name)
+        return imp_fail(error, IMP_EINVAL, "'%s': glyphs are made, not read, and have no path",
+                        name);
     if (what == UNKNOWN)
         what = guess(path);
 

@@ -91,7 +91,9 @@ static imp_status decode(decoder *state, const uint8_t *bytes, size_t size, size
                          imp_error *error)
 {
     if (setjmp(state->back) != 0)
-        return imp_fail(error, IMP_EFORMAT, "broken JPEG: %s", state->fault);
+        return state->manager.msg_code == JERR_OUT_OF_MEMORY
+                   ? imp_fail_memory(error, "a JPEG picture")
+                   : imp_fail(error, IMP_EFORMAT, "broken JPEG: %s", state->fault);
     read_picture(state, bytes, size, pixel_limit, error);
     return state->status;
 }

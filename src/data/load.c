@@ -43,14 +43,16 @@ typedef struct job {
 
 static char no_memory[] = "out of memory";
 
-/* Keeps a fault's sentence, with the name before it unless the sentence has it already. */
+/* Keeps a fault's sentence with the picture's name before it. Lack of memory is no fault of the
+ * picture. */
 static void keep_fault(job *work, size_t entry, const imp_error *fault)
 {
     const char *name = work->catalog->entries[entry].name;
-    char text[sizeof fault->message + 300];
-    snprintf(text, sizeof text, "%.290s: %s", name, fault->message);
-    char *copy = imp_duplicate(text);
-    work->faults[entry] = copy != NULL ? copy : no_memory;
+    size_t room = strlen(name) + sizeof ": " + strlen(fault->message);
+    char *text = fault->status != IMP_ENOMEM ? imp_allocate(room, 1) : NULL;
+    if (text != NULL)
+        snprintf(text, room, "%s: %s", name, fault->message);
+    work->faults[entry] = text != NULL ? text : no_memory;
 }
 
 /* From bytes to planes in their place. */
@@ -102,6 +104,9 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
 {
     const imp_catalog *catalog = work->catalog;
     imp_status status = IMP_OK;
+    imp_error own; /* the sentence may be needed below although the caller wants none */
+    if (error == NULL)
+        error = &own;
     for (size_t s = 0; s < catalog->source_count && status == IMP_OK; s++) {
         const imp_source *source = &catalog->sources[s];
         bool *wanted = imp_allocate_zeroed(source->count, sizeof *wanted);
@@ -118,7 +123,7 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
                 continue;
             if (wanted[entry->member]) {
                 status = imp_fail(error, IMP_EINVAL,
-                                  "'%s' is listed as '%s' and as '%s', which are two classes",
+                                  "the picture '%s' is listed twice, as '%s' and as '%s'",
                                   source->names[entry->member],
                                   catalog->entries[entry_of[entry->member]].name, entry->name);
                 break;
@@ -202,7 +207,7 @@ static imp_status drop_broken(job *work, imp_catalog *catalog, imp_dataset *data
     for (size_t i = 0; i < catalog->count; i++) {
         imp_catalog_entry *entry = &catalog->entries[i];
         if (work->faults[i] == no_memory)
-            return imp_fail_memory(error, "the list of broken pictures");
+            return imp_fail_memory(error, "decoding pictures");
         if (work->faults[i] != NULL) {
             dataset->faults[dataset->fault_count++] = work->faults[i];
             work->faults[i] = NULL;
@@ -259,12 +264,15 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
     status = read_all(work, error);
     for (size_t i = 0; i < catalog->count && status == IMP_OK && !plan->skip_broken; i++)
         if (work->faults[i] != NULL)
-            status = imp_fail(error, IMP_EFORMAT, "%s", work->faults[i]);
+            status = work->faults[i] == no_memory
+                         ? imp_fail_memory(error, "decoding pictures")
+                         : imp_fail(error, IMP_EFORMAT, "%s", work->faults[i]);
     if (status == IMP_OK)
         status = drop_broken(work, catalog, dataset, bytes, error);
     if (status == IMP_OK && catalog->count == 0)
-        status = imp_fail(error, IMP_EFORMAT, "none of the pictures could be read; the first: %s",
-                          dataset->faults[0]);
+        status =
+            imp_fail(error, IMP_EFORMAT, "none of the %zu pictures could be read; the first: %s",
+                     dataset->fault_count, dataset->faults[0]);
     if (status == IMP_OK)
         status = imp_catalog_group(catalog, dataset, error);
     if (status == IMP_OK) {

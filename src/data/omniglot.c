@@ -17,7 +17,7 @@ enum { DEFAULT_SIZE = 28, PARTS = 2 };
 static const char *const parts[PARTS] = {"images_background", "images_evaluation"};
 
 /* The path of a part: a folder where there is one, else the zip. */
-static char *part_path(const char *path, const char *part)
+static char *part_path(const char *path, const char *part, bool *exists)
 {
     size_t room = strlen(path) + strlen(part) + sizeof "/.zip";
     char *whole = imp_allocate(room, 1);
@@ -25,8 +25,11 @@ static char *part_path(const char *path, const char *part)
         return NULL;
     struct stat about;
     snprintf(whole, room, "%s/%s", path, part);
-    if (stat(whole, &about) != 0)
+    *exists = stat(whole, &about) == 0;
+    if (!*exists) {
         snprintf(whole, room, "%s/%s.zip", path, part);
+        *exists = stat(whole, &about) == 0;
+    }
     return whole;
 }
 
@@ -51,15 +54,17 @@ static void open_part(size_t part, int worker, void *context)
     (void)worker;
     opening *work = context;
     imp_error *error = &work->error[part];
-    char *whole = part_path(work->path, parts[part]);
+    bool exists = false;
+    char *whole = part_path(work->path, parts[part], &exists);
     if (whole == NULL) {
         work->status[part] = imp_fail_memory(error, "a path");
         return;
     }
-    work->status[part] = imp_source_open(&work->sources[part], whole, error);
-    if (work->status[part] == IMP_EIO)
-        imp_fail(error, IMP_EIO, "'%s' is not Omniglot: it has neither a folder %s nor %s.zip",
-                 work->path, parts[part], parts[part]);
+    work->status[part] =
+        exists ? imp_source_open(&work->sources[part], whole, error)
+               : imp_fail(error, IMP_EIO,
+                          "'%s' is not Omniglot: it has neither a folder %s nor %s.zip", work->path,
+                          parts[part], parts[part]);
     imp_release(whole);
 }
 

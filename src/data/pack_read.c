@@ -122,20 +122,23 @@ static imp_status check_table(const uint8_t *file, const imp_pack_header *header
             return damaged(error, "the names of its super-classes make no sense");
     const imp_pack_class *classes = (const imp_pack_class *)(file + layout->classes);
     uint64_t next = 0;
-    uint32_t last_super = 0;
+    uint32_t supers_seen = 0; /* they come in order, and each has classes */
     for (size_t i = 0; i < header->classes; i++) {
         const imp_pack_class *entry = &classes[i];
         bool super_fits = header->super_classes == 0 ? entry->super_class == IMP_NO_SUPER_CLASS
-                                                     : entry->super_class < header->super_classes &&
-                                                           entry->super_class >= last_super;
+                                                     : entry->super_class == supers_seen ||
+                                                           entry->super_class + 1 == supers_seen;
         if (entry->name >= header->text_size || !super_fits || entry->split > IMP_SPLIT_NONE ||
             entry->first_picture != next || entry->count == 0)
             return damaged(error, "its classes make no sense");
         next += entry->count;
-        last_super = entry->super_class;
+        if (header->super_classes > 0)
+            supers_seen = entry->super_class + 1;
     }
     if (next != header->pictures)
         return damaged(error, "its classes do not hold all pictures");
+    if (supers_seen != header->super_classes)
+        return damaged(error, "a super-class of it has no classes");
     return IMP_OK;
 }
 

@@ -12,13 +12,19 @@
 #include "base/memory.h"
 #include "data/image.h"
 
-/* No honest chunk of a picture unpacks to more; a "zip bomb" in a comment would. */
-enum { CHUNK_LIMIT = 8 << 20, CHUNKS_KEPT = 128 };
+/* The fault is kept as text until it is known which function failed. */
+typedef struct fault {
+    bool memory; /* an allocation failed; libpng then calls the picture broken */
+    char text[200];
+} fault;
 
 static void *allocate(png_structp png, png_alloc_size_t size)
 {
-    (void)png;
-    return imp_allocate(size, 1);
+    void *memory = imp_allocate(size, 1);
+    fault *into = png_get_mem_ptr(png);
+    if (memory == NULL && into != NULL)
+        into->memory = true;
+    return memory;
 }
 
 static void release(png_structp png, png_voidp pointer)
@@ -26,11 +32,6 @@ static void release(png_structp png, png_voidp pointer)
     (void)png;
     imp_release(pointer);
 }
-
-/* The fault is kept as text until it is known which function failed. */
-typedef struct fault {
-    char text[200];
-} fault;
 
 static void on_error(png_structp png, png_const_charp message)
 {
@@ -81,8 +82,9 @@ static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
     png_structp png = state->png;
     png_set_read_fn(png, state, read_bytes);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_chunk_malloc_max(png, CHUNK_LIMIT);
-    png_set_chunk_cache_max(png, CHUNKS_KEPT);
+    /* Comments, profiles and the like are skipped: they change no pixel, and a few bytes of one
+     * can unpack to megabytes. */
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(png, state->info);
 
     uint32_t width = png_get_image_width(png, state->info);
@@ -161,7 +163,9 @@ static void flatten(decoder *state)
 static imp_status decode(decoder *state, size_t pixel_limit, imp_error *error)
 {
     if (setjmp(png_jmpbuf(state->png)) != 0)
-        return imp_fail(error, IMP_EFORMAT, "broken PNG: %s", state->fault.text);
+        return state->fault.memory
+                   ? imp_fail_memory(error, "a PNG picture")
+                   : imp_fail(error, IMP_EFORMAT, "broken PNG: %s", state->fault.text);
     prepare(state, pixel_limit, error);
     if (state->status != IMP_OK)
         return state->status;
@@ -180,7 +184,7 @@ imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit,
     *image = (imp_image){0};
     decoder state = {.next = bytes, .left = size};
     state.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state.fault, on_error, on_warning,
-                                         NULL, allocate, release);
+                                         &state.fault, allocate, release);
     if (state.png != NULL)
         state.info = png_create_info_struct(state.png);
     imp_status status = state.info == NULL ? imp_fail_memory(error, "reading a PNG picture")
@@ -225,8 +229,9 @@ static imp_status encode(encoder *state, const imp_image *image)
 {
     if (setjmp(png_jmpbuf(state->png)) != 0)
         return state->status != IMP_OK ? state->status
-                                       : imp_fail(state->error, IMP_EINVAL,
-                                                  "cannot write a PNG: %s", state->fault.text);
+               : state->fault.memory   ? imp_fail_memory(state->error, "writing a PNG picture")
+                                     : imp_fail(state->error, IMP_EINVAL, "cannot write a PNG: %s",
+                                                state->fault.text);
     png_set_write_fn(state->png, state, write_bytes, flush_bytes);
     png_set_IHDR(state->png, state->info, image->width, image->height, 8,
                  image->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
@@ -246,7 +251,7 @@ imp_status imp_png_save(const char *path, const imp_image *image, imp_error *err
     if (status != IMP_OK)
         return status;
     state.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &state.fault, on_error, on_warning,
-                                          NULL, allocate, release);
+                                          &state.fault, allocate, release);
     if (state.png != NULL)
         state.info = png_create_info_struct(state.png);
     status = state.info == NULL ? imp_fail_memory(error, "writing a PNG picture")

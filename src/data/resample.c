@@ -153,6 +153,48 @@ static void sum_area(const imp_image *image, const weights *across, const weight
     }
 }
 
+/* Columns first, for a picture that becomes wider and lower: every old row is widened and cut to
+ * bytes before the rows are merged. One row at a time, because a picture of one column may have
+ * millions of rows, and all of them widened would not fit in memory. */
+static imp_status widen_and_lower(const imp_image *image, uint32_t width, uint32_t height,
+                                  imp_image *out, imp_error *error)
+{
+    size_t stride = (size_t)width * image->channels;
+    size_t old_stride = (size_t)image->width * image->channels;
+    weights across_axis = {0}, down_axis = {0}, *across = &across_axis, *down = &down_axis;
+    float *old = imp_allocate(old_stride, sizeof *old), *sum = imp_allocate(stride, sizeof *sum);
+    uint8_t *wide = imp_allocate(stride, 1);
+    imp_status status = IMP_OK;
+    if (old == NULL || sum == NULL || wide == NULL)
+        status = imp_fail_memory(error, "resampling a picture");
+    if (status == IMP_OK)
+        status = weights_create(across, image->width, width, error);
+    if (status == IMP_OK)
+        status = weights_create(down, image->height, height, error);
+    if (status == IMP_OK)
+        status = imp_image_create(out, width, height, image->channels, error);
+    for (size_t y = 0; y < height && status == IMP_OK; y++) {
+        memset(sum, 0, stride * sizeof *sum);
+        for (size_t i = 0; i < down->count[y]; i++) {
+            const uint8_t *from = image->pixels + (down->first[y] + i) * old_stride;
+            float weight = down->weight[y * down->widest + i];
+            for (size_t x = 0; x < old_stride; x++)
+                old[x] = from[x];
+            merge_columns(old, image->channels, across, width, wide);
+            for (size_t x = 0; x < stride; x++)
+                sum[x] += weight * wide[x];
+        }
+        for (size_t x = 0; x < stride; x++)
+            out->pixels[y * stride + x] = to_byte(sum[x]);
+    }
+    imp_release(old);
+    imp_release(sum);
+    imp_release(wide);
+    weights_clear(across);
+    weights_clear(down);
+    return status;
+}
+
 /* Rows first, then columns; each new row is finished before the next is begun. */
 static imp_status merge(const imp_image *image, uint32_t width, uint32_t height, imp_image *out,
                         imp_error *error)
@@ -194,6 +236,8 @@ imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t h
 
     /* The cubic overshoots at edges, and is cut to 0..255 after either axis. Cutting does not
      * commute; widening first is Pillow's order. */
+    if (height < image->height)
+        return widen_and_lower(image, width, height, out, error);
     imp_image wide = {0};
     imp_status status = merge(image, width, image->height, &wide, error);
     if (status == IMP_OK)

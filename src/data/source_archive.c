@@ -88,9 +88,12 @@ typedef struct buffer {
     size_t capacity;
 } buffer;
 
-static bool reserve(buffer *space, size_t used)
+/* Makes the buffer larger, but not larger than `most`. */
+static bool reserve(buffer *space, size_t used, size_t most)
 {
     size_t capacity = space->capacity > 0 ? 2 * space->capacity : READ_SIZE;
+    if (capacity > most)
+        capacity = most;
     uint8_t *larger = imp_allocate(capacity, 1);
     if (larger == NULL)
         return false;
@@ -101,14 +104,15 @@ static bool reserve(buffer *space, size_t used)
     return true;
 }
 
-/* Unpacks the current file to `begin` of the buffer. The size its header claims is not trusted: it
- * may be a lie or absent. */
+/* Unpacks the current file, of at most `limit` bytes, to `begin` of the buffer. The size its header
+ * claims is not trusted: it may be a lie or absent. */
 static imp_status unpack(struct archive *archive, const imp_source *source, const char *name,
-                         buffer *space, size_t begin, size_t *size, imp_error *fault)
+                         size_t limit, buffer *space, size_t begin, size_t *size, imp_error *fault)
 {
     size_t end = begin;
     for (;;) {
-        if (end == space->capacity && !reserve(space, end))
+        /* One byte more than the limit tells "just full" from "too long". */
+        if (end == space->capacity && !reserve(space, end, begin + limit + 1))
             return imp_fail_memory(fault, "a file of an archive");
         la_ssize_t got = archive_read_data(archive, space->bytes + end, space->capacity - end);
         if (got == 0)
@@ -117,9 +121,9 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
             return imp_fail(fault, IMP_EFORMAT, "cannot unpack '%s' from '%s': %s", name,
                             source->path, archive_error_string(archive));
         end += (size_t)got;
-        if (end - begin > IMP_FILE_LIMIT)
+        if (end - begin > limit)
             return imp_fail(fault, IMP_EUNSUPPORTED, "'%s' in '%s' is larger than %zu bytes", name,
-                            source->path, IMP_FILE_LIMIT);
+                            source->path, limit);
     }
     *size = end - begin;
     return IMP_OK;
@@ -142,10 +146,9 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
         imp_piece piece = {.begin = used};
         /* What cannot be unpacked now will say so when it is read. */
         if (keep)
-            keep = unpack(archive, source, name, &space, used, &piece.size, NULL) == IMP_OK;
+            keep = unpack(archive, source, name, kept_limit - used, &space, used, &piece.size,
+                          NULL) == IMP_OK;
         used += piece.size;
-        if (used > kept_limit)
-            keep = false;
         if (!keep) {
             imp_release(space.bytes);
             space = (buffer){0};
@@ -205,7 +208,7 @@ static void read_share(size_t share, int worker, void *context)
             continue;
         imp_error fault;
         size_t size;
-        if (unpack(archive, source, name, &space, 0, &size, &fault) == IMP_OK)
+        if (unpack(archive, source, name, IMP_FILE_LIMIT, &space, 0, &size, &fault) == IMP_OK)
             work->visit(member, space.bytes, size, NULL, work->context);
         else
             work->visit(member, NULL, 0, &fault, work->context);

@@ -36,14 +36,11 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
 
     struct stat about;
     imp_status status = IMP_OK;
-    if (fstatat(dirfd(stream), name, &about, 0) != 0)
-        status = errno == ENOENT /* a link that points to nothing, or a file just removed */
-                     ? IMP_OK
-                     : imp_fail(error, IMP_EIO, "cannot read '%s/%s': %s", source->path, path,
-                                strerror(errno));
-    else if (S_ISDIR(about.st_mode))
+    /* A link that leads nowhere is listed too: when it is read, that is its fault. */
+    bool known = fstatat(dirfd(stream), name, &about, 0) == 0;
+    if (known && S_ISDIR(about.st_mode))
         status = list(source, dirfd(stream), name, path, depth + 1, error);
-    else if (S_ISREG(about.st_mode) && !imp_source_add(source, path, NULL))
+    else if ((!known || S_ISREG(about.st_mode)) && !imp_source_add(source, path, NULL))
         status = imp_fail_memory(error, "a list of files");
     path[length] = '\0';
     return status;
@@ -55,7 +52,9 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
                        imp_error *error)
 {
     if (depth > MOST_DEPTH)
-        return imp_fail(error, IMP_EUNSUPPORTED, "'%s/%s' lies more than %d folders deep",
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "'%s/%s' lies more than %d folders deep; does a symbolic link lead back to "
+                        "a folder above it?",
                         source->path, path, MOST_DEPTH);
     int descriptor = openat(parent, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = descriptor >= 0 ? fdopendir(descriptor) : NULL;

@@ -5,7 +5,6 @@
  * class on two lists, a part that comes out empty although it was asked for, a name nobody has.
  * Turned classes take the split of their base class because rotation happens afterwards.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,8 +132,10 @@ static imp_status check_parts(const imp_dataset *dataset, const imp_split *split
     for (int s = 0; s < 3; s++)
         if (part[s] > 0.0 && counts[s] == 0)
             return imp_fail(error, IMP_EINVAL,
-                            "a part of %g for %s leaves it empty: there are only %zu classes",
-                            part[s], imp_split_name((imp_split)s), dataset->class_count);
+                            "a part of %g for %s leaves it empty: there are only %zu classes and "
+                            "%zu super-classes",
+                            part[s], imp_split_name((imp_split)s), dataset->class_count,
+                            dataset->super_count);
     return IMP_OK;
 }
 
@@ -307,6 +308,13 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
         const imp_class *entry = &dataset->classes[i];
         if (entry->split != split || entry->turns != 0)
             continue;
+        if (strpbrk(entry->name, "\r\n") != NULL) {
+            imp_writer_abandon(&writer);
+            status = imp_fail(error, IMP_EUNSUPPORTED,
+                              "the class '%s' has a line end in its name and fits in no list",
+                              entry->name);
+            break;
+        }
         status = imp_writer_write(&writer, entry->name, strlen(entry->name), error);
         if (status == IMP_OK)
             status = imp_writer_write(&writer, "\n", 1, error);

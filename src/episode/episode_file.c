@@ -96,7 +96,7 @@ static imp_status check_head(const imp_dataset *dataset, const json_t *head, siz
     return IMP_OK;
 }
 
-/* Handles line `number`, from 1: the head or one episode. */
+/* Handles line `number`, from 1: the head or one episode; the file has at most `most` of those. */
 static imp_status read_line(const imp_dataset *dataset, const char *line, size_t length,
                             size_t number, size_t most, size_t *count, imp_episodes *out,
                             imp_error *error)
@@ -128,14 +128,16 @@ static imp_status read_line(const imp_dataset *dataset, const char *line, size_t
 static imp_status read_lines(const imp_dataset *dataset, const char *text, size_t size,
                              imp_episodes *out, imp_error *error)
 {
-    size_t count = 0, number = 1;
+    size_t count = 0, number = 1, ends = 0;
     const char *end = text + size;
+    for (const char *at = text; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        ends++;
     imp_status status = IMP_OK;
     for (const char *line = text; line < end && status == IMP_OK; number++) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL)
             stop = end;
-        status = read_line(dataset, line, (size_t)(stop - line), number, size, &count, out, error);
+        status = read_line(dataset, line, (size_t)(stop - line), number, ends, &count, out, error);
         line = stop + 1;
         if (status != IMP_OK) {
             char where[50];

@@ -147,27 +147,73 @@ static imp_status part_size(const json_t *part, const char *name, const char *la
     return IMP_OK;
 }
 
+/* The class or super-class of an image, and its name. */
+static int64_t group_of(const imp_dataset *dataset, const imp_episode *episode, size_t i,
+                        const char **name)
+{
+    size_t number = imp_dataset_class_of(dataset, episode->images[i]);
+    imp_class_info about = imp_dataset_class(dataset, number);
+    *name = about.name;
+    if (episode->kind != IMP_EPISODE_SUPER_CLASSES)
+        return (int64_t)number;
+    *name = about.super_class >= 0 ? imp_dataset_super_class(dataset, (size_t)about.super_class)
+                                   : "(no super-class)";
+    return about.super_class;
+}
+
+/* Finds what each label stands for by its images, all of which must be of the class that `names`
+ * gives the label. */
 static imp_status read_classes(const imp_dataset *dataset, const json_t *names,
                                imp_episode *episode, imp_error *error)
 {
-    bool by_super_class = episode->kind == IMP_EPISODE_SUPER_CLASSES;
-    size_t count =
-        by_super_class ? imp_dataset_super_classes(dataset) : imp_dataset_classes(dataset);
+    enum { NOT_SEEN = UINT32_MAX };
+    for (size_t g = 0; g < episode->groups; g++)
+        episode->classes[g] = NOT_SEEN;
+    for (size_t i = 0; i < imp_episode_size(episode); i++) {
+        size_t label = (size_t)episode->truth[i];
+        const char *claimed = json_string_value(json_array_get(names, label)), *name;
+        int64_t group = group_of(dataset, episode, i, &name);
+        if (claimed == NULL || group < 0 || strcmp(name, claimed) != 0) {
+            char image[300];
+            imp_dataset_image_name(dataset, episode->images[i], image, sizeof image);
+            return imp_fail(error, IMP_EINVAL,
+                            "the image '%s' belongs to '%s', but its label %zu stands for '%s'",
+                            image, name, label, claimed != NULL ? claimed : "");
+        }
+        episode->classes[label] = (uint32_t)group;
+    }
     for (size_t g = 0; g < episode->groups; g++) {
         const char *name = json_string_value(json_array_get(names, g));
-        size_t found = count;
-        for (size_t i = 0; i < count && name != NULL && found == count; i++) {
-            const char *candidate = by_super_class ? imp_dataset_super_class(dataset, i)
-                                                   : imp_dataset_class(dataset, i).name;
-            if (strcmp(candidate, name) == 0)
-                found = i;
-        }
-        if (found == count)
-            return imp_fail(error, IMP_EINVAL, "the dataset has no %s '%s'",
-                            by_super_class ? "super-class" : "class", name != NULL ? name : "");
-        episode->classes[g] = (uint32_t)found;
+        if (episode->classes[g] == NOT_SEEN)
+            return imp_fail(error, IMP_EFORMAT, "the class '%s' has no images",
+                            name != NULL ? name : "");
     }
     return IMP_OK;
+}
+
+/* An unsupervised episode has unlabelled images only; any other has queries, and supports of every
+ * label. */
+static imp_status check_parts(const json_t *names, const imp_episode *episode, imp_error *error)
+{
+    size_t labeled = episode->supports + episode->queries;
+    if (episode->kind == IMP_EPISODE_UNSUPERVISED)
+        return labeled == 0 ? IMP_OK
+                            : imp_fail(error, IMP_EFORMAT,
+                                       "an unsupervised episode has no supports and queries");
+    if (episode->queries == 0)
+        return imp_fail(error, IMP_EFORMAT, "the episode has no queries");
+    bool *seen = imp_allocate_zeroed(episode->way, sizeof *seen);
+    if (seen == NULL)
+        return imp_fail_memory(error, "an episode");
+    for (size_t i = 0; i < episode->supports; i++)
+        seen[episode->truth[i]] = true;
+    imp_status status = IMP_OK;
+    for (size_t label = 0; label < episode->way && status == IMP_OK; label++)
+        if (!seen[label])
+            status = imp_fail(error, IMP_EFORMAT, "the class '%s' has no supports",
+                              json_string_value(json_array_get(names, label)));
+    imp_release(seen);
+    return status;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -176,23 +222,39 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static imp_status check_distinct(const imp_dataset *dataset, const imp_episode *episode,
-                                 imp_error *error)
+/* Sets *twice to a number that occurs more than once, or leaves it alone. */
+static imp_status find_twice(const uint32_t *numbers, size_t count, int64_t *twice,
+                             imp_error *error)
 {
-    size_t count = imp_episode_size(episode);
     uint32_t *sorted = imp_allocate(count, sizeof *sorted);
     if (sorted == NULL)
         return imp_fail_memory(error, "an episode");
-    imp_status status = IMP_OK;
-    memcpy(sorted, episode->images, count * sizeof *sorted);
+    memcpy(sorted, numbers, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_numbers);
-    for (size_t i = 1; i < count && status == IMP_OK; i++)
-        if (sorted[i - 1] == sorted[i]) {
-            char name[300];
-            imp_dataset_image_name(dataset, sorted[i], name, sizeof name);
-            status = imp_fail(error, IMP_EFORMAT, "the image '%s' appears twice", name);
-        }
+    for (size_t i = 1; i < count; i++)
+        if (sorted[i - 1] == sorted[i])
+            *twice = sorted[i];
     imp_release(sorted);
+    return IMP_OK;
+}
+
+static imp_status check_distinct(const imp_dataset *dataset, const imp_episode *episode,
+                                 imp_error *error)
+{
+    int64_t image = -1, class_number = -1;
+    imp_status status = find_twice(episode->images, imp_episode_size(episode), &image, error);
+    if (status == IMP_OK)
+        status = find_twice(episode->classes, episode->groups, &class_number, error);
+    if (status == IMP_OK && image >= 0) {
+        char name[300];
+        imp_dataset_image_name(dataset, (size_t)image, name, sizeof name);
+        status = imp_fail(error, IMP_EFORMAT, "the image '%s' appears twice", name);
+    }
+    if (status == IMP_OK && class_number >= 0)
+        status = imp_fail(error, IMP_EFORMAT, "two labels stand for the same class '%s'",
+                          episode->kind == IMP_EPISODE_SUPER_CLASSES
+                              ? imp_dataset_super_class(dataset, (size_t)class_number)
+                              : imp_dataset_class(dataset, (size_t)class_number).name);
     return status;
 }
 
@@ -237,7 +299,6 @@ static imp_status read_body(const imp_dataset *dataset, const json_t *value, imp
     episode->supports = sizes[0];
     episode->queries = sizes[1];
     episode->unlabeled = sizes[2];
-    status = read_classes(dataset, classes, episode, error);
     size_t begin = 0;
     for (int p = 0; p < 3 && status == IMP_OK; p++) {
         status = read_part(dataset, json_object_get(value, parts[p].name), parts[p].name,
@@ -245,6 +306,10 @@ static imp_status read_body(const imp_dataset *dataset, const json_t *value, imp
                            begin, error);
         begin += sizes[p];
     }
+    if (status == IMP_OK)
+        status = read_classes(dataset, classes, episode, error);
+    if (status == IMP_OK)
+        status = check_parts(classes, episode, error);
     if (status == IMP_OK)
         status = check_distinct(dataset, episode, error);
     return status;

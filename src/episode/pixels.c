@@ -5,7 +5,6 @@
  * are turned on the way.
  */
 #include "episode/pixels.h"
-#include "base/memory.h"
 #include "data/dataset.h"
 
 enum { VALUES = 256, MOST_CHANNELS = 3 };

@@ -7,7 +7,7 @@
 #include "episode/plan.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -139,13 +139,26 @@ static bool in_pool(const imp_episode_options *options, imp_split split)
     return split != IMP_SPLIT_NONE;
 }
 
+/* The pool as it stands in a sentence. */
 static const char *pool_name(const imp_episode_options *options)
 {
-    static const char *const names[] = {"train", "val", "test"};
+    static const char *const names[] = {"the train split", "the val split", "the test split"};
     if (options->pool == IMP_POOL_ALL)
-        return "any";
+        return "all splits together";
     return options->pool == IMP_POOL_OF_PURPOSE ? names[options->purpose]
                                                 : names[options->pool - IMP_POOL_TRAIN];
+}
+
+/* Says how many labels there are, how many the episodes need, and why so many. */
+static imp_status too_few(const imp_episode_plan *plan, const char *things, imp_error *error)
+{
+    const imp_episode_options *options = &plan->options;
+    char reason[80] = "";
+    if (options->distractors > 0)
+        snprintf(reason, sizeof reason, " with %u distractor %s", options->distractors, things);
+    return imp_fail(error, IMP_EINVAL, "there are %zu %s in %s; %u-way episodes%s need %llu",
+                    plan->groups, things, pool_name(options), options->way, reason,
+                    (unsigned long long)options->way + options->distractors);
 }
 
 static imp_status gather(imp_episode_plan *plan, const imp_dataset *dataset, imp_error *error)
@@ -177,10 +190,7 @@ static imp_status gather(imp_episode_plan *plan, const imp_dataset *dataset, imp
 
     uint64_t needed = (uint64_t)plan->options.way + plan->options.distractors;
     if (plan->groups < needed)
-        return imp_fail(error, IMP_EINVAL, "the %s split has %zu %s; %u%s are needed",
-                        pool_name(&plan->options), plan->groups,
-                        by_super_class ? "super-classes" : "classes", (unsigned)needed,
-                        plan->options.distractors > 0 ? " (with the distractors)" : "");
+        return too_few(plan, by_super_class ? "super-classes" : "classes", error);
     return IMP_OK;
 }
 
@@ -224,7 +234,7 @@ static imp_status check_counts(const imp_episode_plan *plan, const imp_dataset *
     for (size_t g = 0; g < plan->groups && status == IMP_OK; g++) {
         uint32_t classes = plan->begin[g + 1] - plan->begin[g];
         if (classes < plan->options.modes)
-            return imp_fail(error, IMP_EINVAL, "%s has %u classes in the %s split; %u are needed",
+            return imp_fail(error, IMP_EINVAL, "%s has %u classes in %s; %u are needed",
                             imp_dataset_super_class(dataset, plan->group[g]), classes,
                             pool_name(&plan->options), plan->options.modes);
         for (uint32_t i = plan->begin[g]; i < plan->begin[g + 1] && status == IMP_OK; i++) {

@@ -34,11 +34,14 @@ typedef struct line_pairs {
  * `width` columns on which both taps exist: the window of tap column max(0, -right). */
 static void line_products(const imp_padded *in, const line_pairs *pairs, double dots[5])
 {
+    enum { FLUSH = 4 }; /* lines summed in float before the sums go to double */
     vec sum[5] = {zero(), zero(), zero(), zero(), zero()};
     size_t whole = in->width / LANES * LANES;
     mask inside = (mask)zero();
     for (size_t i = 0; i < in->width - whole; i++)
         inside[i] = -1;
+    for (size_t s = 0; s < 5; s++)
+        dots[s] = 0;
     for (size_t y = pairs->begin; y < pairs->end; y++) {
         const float *line = pairs->plane + y * in->row;
         const float *other = pairs->other + (y + pairs->down) * in->row;
@@ -59,10 +62,13 @@ static void line_products(const imp_padded *in, const line_pairs *pairs, double 
             sum[3] += a * load_unaligned(other + whole + 1);
             sum[4] += a * load_unaligned(other + whole + 2);
         }
-    }
+        if ((y - pairs->begin) % FLUSH == FLUSH - 1 || y + 1 == pairs->end)
 #pragma GCC unroll 5
-    for (size_t s = 0; s < 5; s++)
-        dots[s] = total(sum[s]);
+            for (size_t s = 0; s < 5; s++) {
+                dots[s] += total(sum[s]);
+                sum[s] = zero();
+            }
+    }
 }
 
 /* What the window of tap column b + 1 sums beyond that of b: it gains a column and loses one. */

@@ -8,7 +8,6 @@
 #include <imp/cluster.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -16,6 +15,8 @@
 #include "methods/assign.h"
 #include "methods/farthest_first.h"
 #include "methods/imp.h"
+#include "methods/option_checks.h"
+#include "methods/refine.h"
 
 enum {
     DEFAULT_STEPS = 5,   /* of the soft rule */
@@ -30,7 +31,7 @@ typedef struct job {
     imp_clusters clusters;
     imp_shares block;
     int32_t *assignment;
-    double lambda;
+    double lambda, sigma;
     size_t steps;
     bool converged;
 } job;
@@ -55,18 +56,19 @@ static size_t assign_densest(job *work)
 static imp_status cluster_softly(job *work, imp_error *error)
 {
     size_t steps = work->options->steps > 0 ? work->options->steps : DEFAULT_STEPS;
-    double sigma = work->options->sigma;
+    imp_clusters *clusters = &work->clusters;
     for (; work->steps < steps; work->steps++) {
-        size_t before = work->clusters.count;
-        imp_status status =
-            imp_grow_clusters(&work->clusters, &work->points, work->lambda, sigma, sigma, error);
+        size_t before = clusters->count;
+        imp_status status = imp_grow_clusters(clusters, &work->points, work->lambda, work->sigma,
+                                              work->sigma, error);
+        bool grew = clusters->count > before;
         if (status == IMP_OK)
-            status = imp_refine_clusters(&work->clusters, &work->points, &work->block, error);
+            status = imp_refine_in_blocks(clusters, &work->points, &work->block, error);
         if (status != IMP_OK)
             return status;
         /* Whether a pass changed anything matters only for the last one. */
         if (work->steps + 2 >= steps)
-            work->converged = assign_densest(work) == 0 && before == work->clusters.count;
+            work->converged = assign_densest(work) == 0 && !grew;
     }
     return IMP_OK;
 }
@@ -95,7 +97,7 @@ static imp_status cluster_hard(job *work, imp_error *error)
     imp_status status = imp_assigner_create(&work->points, &assigner, error);
     while (status == IMP_OK && work->steps < steps && !work->converged) {
         size_t changed;
-        status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->options->sigma,
+        status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->sigma,
                                    work->assignment, &changed, error);
         if (status != IMP_OK)
             break;
@@ -147,6 +149,7 @@ static imp_clustering *finish(job *work)
     result->dimensions = clusters->dimensions;
     result->clusters = clusters->count;
     result->lambda = work->lambda;
+    result->sigma = work->sigma;
     result->objective = objective(work);
     result->steps = work->steps;
     result->converged = work->converged;
@@ -166,7 +169,7 @@ void imp_cluster_options_init(imp_cluster_options *options)
     *options = (imp_cluster_options){
         .size = sizeof *options,
         .lambda = NAN,
-        .sigma = 5,
+        .sigma = NAN,
         .seed = 1,
     };
 }
@@ -175,13 +178,10 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
                         imp_cluster_options *options, imp_error *error)
 {
     imp_cluster_options_init(options);
-    if (given && (given->size == 0 || given->size > sizeof *options))
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu; begin with imp_cluster_options_init(), which "
-                        "sets it to %zu",
-                        given->size, sizeof *options);
-    if (given)
-        memcpy(options, given, given->size);
+    imp_status status =
+        imp_take_options(options, sizeof *options, given, "imp_cluster_options_init", error);
+    if (status != IMP_OK)
+        return status;
     if (n == 0)
         return imp_fail(error, IMP_EINVAL, "there are no points to cluster; at least 1 is needed");
     if (d == 0)
@@ -189,18 +189,27 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
     if (n > INT32_MAX)
         return imp_fail(error, IMP_EUNSUPPORTED,
                         "there are %zu points; at most %d can be clustered", n, INT32_MAX);
-    if (!isfinite(options->sigma) || !(options->sigma > 0))
-        return imp_fail(error, IMP_EINVAL, "sigma is %g; a variance is a finite number above 0",
-                        options->sigma);
-    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
-        return imp_fail(error, IMP_EINVAL,
-                        "lambda is %g; a threshold for squared distances is a finite number of at "
-                        "least 0",
-                        options->lambda);
+    if (!isnan(options->sigma))
+        status = imp_check_sigma(options->sigma, "sigma", error);
+    if (status == IMP_OK)
+        status = imp_check_lambda(options->lambda, error);
+    if (status != IMP_OK)
+        return status;
     if (options->clusters > n)
         return imp_fail(error, IMP_EINVAL, "%zu clusters are wanted of %zu points",
                         options->clusters, n);
     return imp_check_finite(x, n, d, "point", error);
+}
+
+/* The variance where none is given. A wanted number of clusters brings a lambda that may have
+ * nothing to do with the usual variance; much wider clusters would all be drawn to the center, and
+ * each pass would have to start more of them for the points left behind. lambda / d is what the
+ * coordinates of a point at the threshold deviate by. */
+static double choose_sigma(double lambda, size_t d, bool number_wanted)
+{
+    if (!number_wanted)
+        return 5;
+    return fmin(fmax(lambda / (8 * (double)d), IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
 }
 
 static imp_status prepare(job *work, imp_error *error)
@@ -214,9 +223,12 @@ static imp_status prepare(job *work, imp_error *error)
         status = imp_choose_lambda(points->first, n, d, options->clusters, &work->lambda, error);
     if (status != IMP_OK)
         return status;
+    bool number_wanted = isnan(options->lambda) && options->clusters > 0;
+    work->sigma =
+        isnan(options->sigma) ? choose_sigma(work->lambda, d, number_wanted) : options->sigma;
 
     imp_cluster_order order = options->order;
-    if (order == IMP_ORDER_DEFAULT && isnan(options->lambda) && options->clusters > 0)
+    if (order == IMP_ORDER_DEFAULT && number_wanted)
         order = IMP_ORDER_FARTHEST_FIRST;
     if (order == IMP_ORDER_DEFAULT || order == IMP_ORDER_GIVEN)
         return IMP_OK;
@@ -256,6 +268,8 @@ imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_opt
     if (status == IMP_OK)
         status = options.rule == IMP_CLUSTER_DP_MEANS ? cluster_hard(&work, error)
                                                       : cluster_softly(&work, error);
+    if (status == IMP_OK && work.clusters.count == 0)
+        status = imp_fail(error, IMP_EINVAL, "every cluster was dropped; take a larger lambda");
     if (status == IMP_OK) {
         *out = finish(&work);
         if (!*out)

@@ -5,13 +5,13 @@
 #include <imp/cluster.h>
 
 #include <math.h>
-#include <string.h>
 
 #include <imp/metrics.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/farthest_first.h"
+#include "methods/option_checks.h"
 #include "methods/points.h"
 
 enum { CANDIDATES = 40 };
@@ -81,11 +81,12 @@ imp_status imp_cluster_tune(const imp_labeled_points *episodes, size_t count, si
 
     imp_cluster_options all;
     imp_cluster_options_init(&all);
-    if (options && options->size <= sizeof all)
-        memcpy(&all, options, options->size);
-    all.size = options ? options->size : sizeof all; /* imp_cluster() judges it */
+    imp_status status =
+        imp_take_options(&all, sizeof all, options, "imp_cluster_options_init", error);
+    all.size = sizeof all;
     double least, most, best = -INFINITY, chosen = 0;
-    imp_status status = find_range(episodes, count, d, &least, &most, error);
+    if (status == IMP_OK)
+        status = find_range(episodes, count, d, &least, &most, error);
     if (status != IMP_OK)
         return status;
     /* Points that all coincide are one cluster by any threshold. */

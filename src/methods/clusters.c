@@ -13,11 +13,10 @@
 
 void imp_clusters_restart(imp_clusters *clusters, size_t dimensions)
 {
-    /* The arrays of vectors are made for one number of dimensions. */
-    if (dimensions != clusters->dimensions)
-        imp_clusters_release(clusters);
+    size_t vectors = clusters->values / dimensions;
     clusters->dimensions = dimensions;
     clusters->count = 0;
+    clusters->capacity = vectors < clusters->rows ? vectors : clusters->rows;
 }
 
 void imp_clusters_release(imp_clusters *clusters)
@@ -45,22 +44,28 @@ imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_err
 {
     if (capacity <= clusters->capacity)
         return IMP_OK;
-    size_t count = clusters->count, vector;
-    if (capacity > UINT32_MAX || !imp_multiply(clusters->dimensions, sizeof(double), &vector))
+    size_t values;
+    if (capacity > UINT32_MAX || !imp_multiply(capacity, clusters->dimensions, &values))
         return imp_fail_memory(error, "the clusters");
+    /* Many clusters in few dimensions and few in many may have come before. */
+    size_t rows = capacity > clusters->rows ? capacity : clusters->rows;
+    values = values > clusters->values ? values : clusters->values;
 
+    size_t count = clusters->count, used = count * clusters->dimensions;
     imp_clusters larger = {
         .dimensions = clusters->dimensions,
         .count = count,
         .capacity = capacity,
-        .label = grown(clusters->label, count, capacity, sizeof *larger.label),
-        .sigma = grown(clusters->sigma, count, capacity, sizeof *larger.sigma),
-        .offset = grown(clusters->offset, count, capacity, sizeof *larger.offset),
-        .weight = grown(clusters->weight, count, capacity, sizeof *larger.weight),
-        .sum = grown(clusters->sum, count, capacity, vector),
-        .mean = grown(clusters->mean, count, capacity, vector),
-        .score = imp_allocate(capacity, sizeof *larger.score),
-        .moved = imp_allocate(capacity, sizeof *larger.moved),
+        .rows = rows,
+        .values = values,
+        .label = grown(clusters->label, count, rows, sizeof *larger.label),
+        .sigma = grown(clusters->sigma, count, rows, sizeof *larger.sigma),
+        .offset = grown(clusters->offset, count, rows, sizeof *larger.offset),
+        .weight = grown(clusters->weight, count, rows, sizeof *larger.weight),
+        .sum = grown(clusters->sum, used, values, sizeof *larger.sum),
+        .mean = grown(clusters->mean, used, values, sizeof *larger.mean),
+        .score = imp_allocate(rows, sizeof *larger.score),
+        .moved = imp_allocate(rows, sizeof *larger.moved),
     };
     if (!larger.label || !larger.sigma || !larger.offset || !larger.weight || !larger.sum ||
         !larger.mean || !larger.score || !larger.moved) {
@@ -72,15 +77,20 @@ imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_err
     return IMP_OK;
 }
 
+imp_status imp_clusters_make_room(imp_clusters *clusters, imp_error *error)
+{
+    if (clusters->count < clusters->capacity)
+        return IMP_OK;
+    size_t capacity = clusters->capacity < 8 ? 16 : 2 * clusters->capacity;
+    return imp_clusters_reserve(clusters, capacity, error);
+}
+
 imp_status imp_clusters_add(imp_clusters *clusters, int32_t label, double sigma, const float *mean,
                             imp_error *error)
 {
-    if (clusters->count == clusters->capacity) {
-        size_t capacity = clusters->capacity < 8 ? 16 : 2 * clusters->capacity;
-        imp_status status = imp_clusters_reserve(clusters, capacity, error);
-        if (status != IMP_OK)
-            return status;
-    }
+    imp_status status = imp_clusters_make_room(clusters, error);
+    if (status != IMP_OK)
+        return status;
     size_t c = clusters->count++;
     clusters->label[c] = label;
     clusters->weight[c] = 0;
@@ -143,17 +153,27 @@ void imp_clusters_center(const imp_clusters *clusters, size_t way, double *cente
 
 /* ---- shares ---- */
 
+imp_status imp_shares_reserve(imp_shares *shares, size_t capacity, imp_error *error)
+{
+    if (capacity <= shares->capacity)
+        return IMP_OK;
+    imp_share *larger = grown(shares->share, shares->count, capacity, sizeof *larger);
+    if (!larger)
+        return imp_fail_memory(error, "the points' shares in the clusters");
+    imp_release(shares->share);
+    shares->share = larger;
+    shares->capacity = capacity;
+    return IMP_OK;
+}
+
 imp_status imp_shares_add(imp_shares *shares, size_t point, size_t cluster, double z,
                           imp_error *error)
 {
     if (shares->count == shares->capacity) {
         size_t capacity = shares->capacity < 128 ? 256 : 2 * shares->capacity;
-        imp_share *larger = grown(shares->share, shares->count, capacity, sizeof *larger);
-        if (!larger)
-            return imp_fail_memory(error, "the points' shares in the clusters");
-        imp_release(shares->share);
-        shares->share = larger;
-        shares->capacity = capacity;
+        imp_status status = imp_shares_reserve(shares, capacity, error);
+        if (status != IMP_OK)
+            return status;
     }
     shares->share[shares->count++] =
         (imp_share){.point = (uint32_t)point, .cluster = (uint32_t)cluster, .z = z};

@@ -21,9 +21,11 @@
 
 /* Cluster c is entry c of every array, in the order of creation. */
 typedef struct imp_clusters {
-    size_t dimensions, count, capacity;
-    int32_t *label;  /* a class or IMP_UNLABELED */
-    double *sigma;   /* the variance of its density */
+    size_t dimensions, count;
+    size_t capacity;     /* clusters that there is room for, in these dimensions */
+    size_t rows, values; /* what is allocated: clusters, and values in each array of vectors */
+    int32_t *label;      /* a class or IMP_UNLABELED */
+    double *sigma;       /* the variance of its density */
     double *offset;  /* of its log density: the normaliser, and a prior where the method has one */
     double *weight;  /* sum of the shares */
     double *sum;     /* (count, dimensions): sum of the shares times the points */
@@ -37,6 +39,9 @@ void imp_clusters_restart(imp_clusters *clusters, size_t dimensions);
 
 /* Room for `capacity` clusters. On failure the list is as it was. */
 imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_error *error);
+
+/* Room for one more cluster, and for some beyond it. On failure the list is as it was. */
+imp_status imp_clusters_make_room(imp_clusters *clusters, imp_error *error);
 
 /* One more cluster, with weight 0 and its mean at the point `mean`, or at the origin if NULL. */
 imp_status imp_clusters_add(imp_clusters *clusters, int32_t label, double sigma, const float *mean,
@@ -97,6 +102,9 @@ typedef struct imp_shares {
     size_t count, capacity;
     imp_share *share;
 } imp_shares;
+
+/* Room for `capacity` shares. On failure they are as they were. */
+imp_status imp_shares_reserve(imp_shares *shares, size_t capacity, imp_error *error);
 
 imp_status imp_shares_add(imp_shares *shares, size_t point, size_t cluster, double z,
                           imp_error *error);

@@ -143,24 +143,32 @@ size_t imp_contingency_clusters(const imp_contingency *contingency)
     return contingency->clusters;
 }
 
-imp_status imp_confusion_matrix(const int32_t *truth, const int32_t *found, size_t count,
-                                imp_confusion *confusion, imp_error *error)
+imp_status imp_distinct_of_both(const int32_t *truth, const int32_t *found, size_t count,
+                                int32_t **values, size_t *distinct, imp_error *error)
 {
-    *confusion = (imp_confusion){0};
-    size_t both, cells;
-    if (!imp_add(count, count, &both))
-        return imp_fail_memory(error, "a confusion matrix");
-    int32_t *all = imp_allocate(both, sizeof *all);
+    *values = NULL;
+    size_t both;
+    int32_t *all = imp_add(count, count, &both) ? imp_allocate(both, sizeof *all) : NULL;
     if (!all)
-        return imp_fail_memory(error, "a confusion matrix");
+        return imp_fail_memory(error, "labels to count");
     if (count > 0) {
         memcpy(all, truth, count * sizeof *all);
         memcpy(all + count, found, count * sizeof *all);
     }
-    imp_status status = imp_distinct_labels(all, both, &confusion->label, &confusion->count, error);
+    imp_status status = imp_distinct_labels(all, both, values, distinct, error);
     imp_release(all);
+    return status;
+}
+
+imp_status imp_confusion_matrix(const int32_t *truth, const int32_t *found, size_t count,
+                                imp_confusion *confusion, imp_error *error)
+{
+    *confusion = (imp_confusion){0};
+    imp_status status =
+        imp_distinct_of_both(truth, found, count, &confusion->label, &confusion->count, error);
     if (status != IMP_OK)
         return status;
+    size_t cells;
     if (imp_multiply(confusion->count, confusion->count, &cells))
         confusion->points = imp_allocate_zeroed(cells, sizeof *confusion->points);
     if (!confusion->points) {

@@ -22,11 +22,19 @@ struct imp_contingency {
 imp_status imp_distinct_labels(const int32_t *label, size_t count, int32_t **values,
                                size_t *distinct, imp_error *error);
 
+/* The same of the labels of both labelings. */
+imp_status imp_distinct_of_both(const int32_t *truth, const int32_t *found, size_t count,
+                                int32_t **values, size_t *distinct, imp_error *error);
+
 /* Where `label` stands in the rising `values`; it must be there. */
 size_t imp_label_rank(const int32_t *values, size_t distinct, int32_t label);
 
 /* E[MI] of two labelings with those sizes when the points are dealt out at random (Vinh et al.). */
 imp_status imp_expected_information(const imp_contingency *contingency, double *information,
                                     imp_error *error);
+
+/* Adjusted mutual information, given that: by several averages it need be computed only once. */
+double imp_adjusted_information(const imp_contingency *contingency, imp_average average,
+                                double expected);
 
 #endif

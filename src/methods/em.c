@@ -59,7 +59,7 @@ static imp_status infer(imp_run *run, imp_error *error)
         if (imp_points_label(points, i) >= 0)
             continue; /* labelled points stay with their class */
 
-        status = imp_clusters_reserve(clusters, known + 1, error);
+        status = imp_clusters_make_room(clusters, error);
         if (status != IMP_OK)
             return status;
         double z_new = assign(run, x, mu_0, sigma_0);

@@ -8,6 +8,7 @@
 #include "methods/farthest_first.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -78,6 +79,14 @@ static double lambda_of_one(double radius)
     return 4 * radius;
 }
 
+/* Between two radii half-way. Points equally far, up to rounding, cannot be told apart by a
+ * threshold: it lies below them all, for too many clusters rather than too few. */
+static double threshold_between(double before, double radius)
+{
+    bool tie = before <= radius * (1 + 1e-9);
+    return tie ? radius * (1 - 1e-6) : (before + radius) / 2;
+}
+
 imp_status imp_choose_lambda(const float *x, size_t count, size_t dimensions, size_t clusters,
                              double *lambda, imp_error *error)
 {
@@ -101,7 +110,7 @@ imp_status imp_choose_lambda(const float *x, size_t count, size_t dimensions, si
         radius = imp_traversal_radius(&traversal);
         if (clusters > 0 || before > gap * radius) {
             gap = radius > 0 ? before / radius : INFINITY;
-            chosen = (before + radius) / 2;
+            chosen = threshold_between(before, radius);
         }
     }
     imp_traversal_end(&traversal);

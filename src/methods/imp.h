@@ -1,6 +1,6 @@
 /*
- * imp.h - Algorithm 1, which dp-means and fitted mixtures run too, and its steps, which unsupervised
- * clustering and soft k-means take one by one.
+ * imp.h - Algorithm 1, which dp-means and fitted mixtures run too, and its steps, which
+ * unsupervised clustering and soft k-means take one by one.
  */
 #ifndef IMP_METHODS_IMP_H
 #define IMP_METHODS_IMP_H

@@ -34,11 +34,9 @@ void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x,
 static void predict(const imp_queries *queries, size_t q, imp_answers *answers)
 {
     size_t way = queries->way, outcomes = way + queries->open_set;
-    double all = imp_log_sum_exp(queries->score, outcomes);
     size_t largest = imp_largest(queries->score, outcomes);
     answers->predictions[q] = largest < way ? (int32_t)largest : IMP_UNLABELED;
-    for (size_t k = 0; k < outcomes; k++)
-        answers->probabilities[q * outcomes + k] = (float)exp(queries->score[k] - all);
+    imp_probabilities(queries->score, outcomes, answers->probabilities + q * outcomes);
 }
 
 /* The gradient of slope * log N(x; mean, sigma I) for the query x and cluster c. */

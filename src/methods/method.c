@@ -13,6 +13,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/masked_loss.h"
+#include "methods/option_checks.h"
+
+/* Room for all clusters and shares that there may be is made at once, which an episode of up to so
+ * many classes and points affords. Memory for a larger one grows with what it needs. */
+enum { FORESEEN = 1000 };
 
 /* Memory that grows when a larger episode comes. */
 typedef struct buffer {
@@ -25,7 +30,8 @@ struct imp_method {
     imp_method_options options;
     double *values, *value_gradient;
     imp_run run;
-    bool complete; /* the last run went through: its decisions can be used again */
+    bool complete;   /* the last run went through: its decisions can be used again */
+    size_t foreseen; /* clusters that there may be; 0 if the episode is too large for that */
 
     buffer seen, order, best, score, row;
     buffer predictions, probabilities, cluster_means;
@@ -68,16 +74,11 @@ imp_status imp_method_create(const char *name, const imp_method_options *options
     if (status != IMP_OK)
         return status;
 
-    /* Options of an older caller are shorter: what it does not know keeps its default. */
     imp_method_options all;
     imp_method_options_init(&all, name);
-    if (options && (options->size == 0 || options->size > sizeof all))
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu; begin with imp_method_options_init(), which "
-                        "sets it to %zu",
-                        options->size, sizeof all);
-    if (options)
-        memcpy(&all, options, options->size);
+    status = imp_take_options(&all, sizeof all, options, "imp_method_options_init", error);
+    if (status != IMP_OK)
+        return status;
     status = imp_kind_check_options(kind, &all, error);
     if (status != IMP_OK)
         return status;
@@ -161,15 +162,45 @@ static imp_status ensure(buffer *kept, size_t rows, size_t columns, size_t size,
     return IMP_OK;
 }
 
+/* The logarithm of a variance, up to rounding at the bounds: those are options too. */
+static bool is_log_sigma(double value)
+{
+    return value >= log(IMP_LEAST_SIGMA) - 1e-9 && value <= log(IMP_MOST_SIGMA) + 1e-9;
+}
+
+/* An update may have taken a variance out of what a method can work with. */
+static imp_status check_values(const imp_method *method, imp_error *error)
+{
+    for (size_t p = 0; p < method->kind->parameter_count; p++) {
+        const imp_method_parameter *parameter = &method->kind->parameters[p];
+        bool is_sigma = strncmp(parameter->name, "log_sigma", strlen("log_sigma")) == 0;
+        for (size_t i = 0; i < parameter->count; i++) {
+            double value = method->values[parameter->offset + i];
+            if (!isfinite(value))
+                return imp_fail(error, IMP_EINVAL,
+                                "the parameter %s is %g; it must be a finite "
+                                "number",
+                                parameter->name, value);
+            if (is_sigma && !is_log_sigma(value))
+                return imp_fail(error, IMP_EINVAL,
+                                "the parameter %s is %g; its exponential is a variance, a number "
+                                "from %g to %g",
+                                parameter->name, value, IMP_LEAST_SIGMA, IMP_MOST_SIGMA);
+        }
+    }
+    return IMP_OK;
+}
+
 static imp_status check_episode(imp_method *method, const imp_episode_view *episode,
                                 imp_error *error)
 {
     if (episode->dimensions == 0)
         return imp_fail(error, IMP_EINVAL, "the points have no dimensions; they need at least 1");
-    if (episode->way == 0 || episode->way > INT32_MAX)
+    const size_t most = (size_t)INT32_MAX + 1; /* labels go up to INT32_MAX */
+    if (episode->way == 0 || episode->way > most)
         return imp_fail(error, IMP_EINVAL,
-                        "the episode has %zu classes; it needs at least 1 and at most %d",
-                        episode->way, INT32_MAX);
+                        "the episode has %zu classes; it needs at least 1 and at most %zu",
+                        episode->way, most);
     if (episode->support_count > UINT32_MAX ||
         episode->unlabeled_count > UINT32_MAX - episode->support_count)
         return imp_fail(error, IMP_EUNSUPPORTED,
@@ -200,19 +231,22 @@ static imp_status check_episode(imp_method *method, const imp_episode_view *epis
         status = imp_check_labels(episode->query_label, episode->query_count, 0, episode->way,
                                   "query", error);
 
-    /* An update may have taken a variance out of what a float or a double can hold. */
-    for (size_t p = 0; p < method->kind->parameter_count && status == IMP_OK; p++) {
-        const imp_method_parameter *parameter = &method->kind->parameters[p];
-        bool is_sigma = strncmp(parameter->name, "log_sigma", strlen("log_sigma")) == 0;
-        for (size_t i = 0; i < parameter->count; i++) {
-            double value = method->values[parameter->offset + i];
-            if (!isfinite(value) || (is_sigma && (!isfinite(exp(value)) || !(exp(value) > 0))))
-                return imp_fail(error, IMP_EINVAL, "the parameter %s is %g%s", parameter->name,
-                                value,
-                                is_sigma ? "; its exponential must be a finite number above 0"
-                                         : "; it must be a finite number");
-        }
-    }
+    return status == IMP_OK ? check_values(method, error) : status;
+}
+
+/* Makes room for all clusters and shares that the episode may come to. */
+static imp_status foresee(imp_method *method, const imp_episode_view *episode, imp_error *error)
+{
+    imp_run *run = &method->run;
+    method->foreseen = 0;
+    size_t points = episode->support_count + episode->unlabeled_count;
+    if (episode->way > FORESEEN || points > FORESEEN - episode->way)
+        return IMP_OK;
+    /* One cluster per class and per point, and one for distractors. */
+    method->foreseen = episode->way + points + 1;
+    imp_status status = imp_clusters_reserve(&run->clusters, method->foreseen, error);
+    if (status == IMP_OK)
+        status = imp_shares_reserve(&run->shares, points * method->foreseen, error);
     return status;
 }
 
@@ -247,7 +281,13 @@ static imp_status prepare(imp_method *method, const imp_episode_view *episode, b
         run->shares.count = 0;
         imp_clusters_restart(&run->clusters, episode->dimensions);
     }
-    return IMP_OK;
+    return foresee(method, episode, error);
+}
+
+/* How many clusters to make room for in what is kept beside them. */
+static size_t room_for_clusters(const imp_method *method)
+{
+    return method->foreseen ? method->foreseen : method->run.clusters.capacity;
 }
 
 static imp_status classify(imp_method *method, const imp_episode_view *episode, bool gradients,
@@ -255,7 +295,7 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
 {
     imp_run *run = &method->run;
     size_t dimensions = episode->dimensions;
-    size_t room = run->clusters.capacity; /* for all there may be in episodes like this one */
+    size_t room = room_for_clusters(method);
     size_t outcomes = episode->way + method->options.open_set;
     imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
     if (status == IMP_OK)
@@ -354,7 +394,7 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
     if (status == IMP_OK)
         status = classify(method, episode, gradients, &answers, error);
     if (status == IMP_OK)
-        status = ensure(&method->cluster_means, clusters->capacity, clusters->dimensions,
+        status = ensure(&method->cluster_means, room_for_clusters(method), clusters->dimensions,
                         sizeof(float), error);
     imp_method_result found = {0};
     if (status == IMP_OK && gradients && !isnan(answers.loss))

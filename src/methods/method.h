@@ -67,7 +67,9 @@ extern const imp_method_kind imp_kind_imp, imp_kind_imp_tied, imp_kind_prototype
 /* The kind of that name; the sentence of a failure lists all names. */
 imp_status imp_kind_find(const char *name, const imp_method_kind **kind, imp_error *error);
 
-/* Fails unless the options are in range and of use to the method. */
+/* Fails unless the options are in range, and lambda, cluster_steps, learn_sigma and no_prior are of
+ * use to the method where they are not the defaults. Variances and alpha have defaults that are
+ * like any other value: a method that has no use for one leaves it alone. */
 imp_status imp_kind_check_options(const imp_method_kind *kind, const imp_method_options *options,
                                   imp_error *error);
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "methods/method.h"
+#include "methods/option_checks.h"
 
 static const imp_method_kind *const kinds[] = {
     &imp_kind_imp,
@@ -68,33 +69,23 @@ imp_status imp_kind_find(const char *name, const imp_method_kind **kind, imp_err
     return imp_fail(error, IMP_EINVAL, "'%s' is not a method; there are %s", name, names);
 }
 
-static bool is_positive(double value)
-{
-    return isfinite(value) && value > 0;
-}
-
 imp_status imp_kind_check_options(const imp_method_kind *kind, const imp_method_options *options,
                                   imp_error *error)
 {
-    if (!is_positive(options->sigma_l))
-        return imp_fail(error, IMP_EINVAL, "sigma_l is %g; a variance is a finite number above 0",
-                        options->sigma_l);
-    if (!is_positive(options->sigma_u))
-        return imp_fail(error, IMP_EINVAL, "sigma_u is %g; a variance is a finite number above 0",
-                        options->sigma_u);
-    if (!is_positive(options->alpha))
-        return imp_fail(error, IMP_EINVAL,
-                        "alpha is %g; a concentration is a finite number above 0", options->alpha);
-    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
-        return imp_fail(error, IMP_EINVAL,
-                        "lambda is %g; a threshold for squared distances is a finite number of at "
-                        "least 0",
-                        options->lambda);
+    imp_status status = imp_check_sigma(options->sigma_l, "sigma_l", error);
+    if (status == IMP_OK)
+        status = imp_check_sigma(options->sigma_u, "sigma_u", error);
+    if (status == IMP_OK)
+        status = imp_check_alpha(options->alpha, error);
+    if (status == IMP_OK)
+        status = imp_check_lambda(options->lambda, error);
+    if (status == IMP_OK)
+        status = imp_check_steps(options->cluster_steps, error);
+    if (status != IMP_OK)
+        return status;
     if (!isnan(options->lambda) && !kind->has_lambda)
         return imp_fail(error, IMP_EINVAL,
                         "'%s' has no threshold lambda; imp, imp-tied and dp-means do", kind->name);
-    if (options->cluster_steps < 1)
-        return imp_fail(error, IMP_EINVAL, "the number of cluster steps is 0; it is at least 1");
     if (options->cluster_steps > 1 && !kind->has_steps)
         return imp_fail(error, IMP_EINVAL,
                         "'%s' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
@@ -102,9 +93,10 @@ imp_status imp_kind_check_options(const imp_method_kind *kind, const imp_method_
                         kind->name);
     if (options->learn_sigma && kind != &imp_kind_prototypes)
         return imp_fail(error, IMP_EINVAL,
-                        "learn_sigma is an option of prototypes; '%s' learns what it has",
+                        "only prototypes can be told to learn sigma; '%s' learns what it has",
                         kind->name);
     if (options->no_prior && kind != &imp_kind_em)
-        return imp_fail(error, IMP_EINVAL, "no_prior is an option of em, not of '%s'", kind->name);
+        return imp_fail(error, IMP_EINVAL, "only em can go without its prior; '%s' cannot",
+                        kind->name);
     return IMP_OK;
 }

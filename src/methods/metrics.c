@@ -143,24 +143,29 @@ double imp_nmi(const imp_contingency *contingency, imp_average average)
     return information == 0 ? 0 : information / normalizer(contingency, average);
 }
 
-imp_status imp_ami(const imp_contingency *contingency, imp_average average, double *ami,
-                   imp_error *error)
+double imp_adjusted_information(const imp_contingency *contingency, imp_average average,
+                                double expected)
 {
-    *ami = 1;
     if (is_whole(contingency))
-        return IMP_OK;
-    double expected;
-    imp_status status = imp_expected_information(contingency, &expected, error);
-    if (status != IMP_OK)
-        return status;
+        return 1;
     double room = normalizer(contingency, average) - expected;
     /* Nothing by nothing, or by what rounding made of it, keeps its sign. */
     if (room < 0)
         room = fmin(room, -DBL_EPSILON);
     else
         room = fmax(room, DBL_EPSILON);
-    *ami = (mutual_information(contingency) - expected) / room;
-    return IMP_OK;
+    return (mutual_information(contingency) - expected) / room;
+}
+
+imp_status imp_ami(const imp_contingency *contingency, imp_average average, double *ami,
+                   imp_error *error)
+{
+    double expected;
+    *ami = 1;
+    imp_status status = imp_expected_information(contingency, &expected, error);
+    if (status == IMP_OK)
+        *ami = imp_adjusted_information(contingency, average, expected);
+    return status;
 }
 
 /* ---- counts ---- */

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/imp.h"
+#include "methods/option_checks.h"
+#include "methods/refine.h"
 
 imp_mixture *imp_mixture_create(size_t dimensions)
 {
@@ -56,39 +58,23 @@ void imp_mixture_options_init(imp_mixture_options *options)
     };
 }
 
-static bool is_positive(double value)
-{
-    return isfinite(value) && value > 0;
-}
-
 static imp_status check_options(const imp_mixture_options *given, imp_mixture_options *options,
                                 imp_error *error)
 {
     imp_mixture_options_init(options);
-    if (given && (given->size == 0 || given->size > sizeof *options))
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu; begin with imp_mixture_options_init(), which "
-                        "sets it to %zu",
-                        given->size, sizeof *options);
-    if (given)
-        memcpy(options, given, given->size);
-    if (!is_positive(options->sigma_l))
-        return imp_fail(error, IMP_EINVAL, "sigma_l is %g; a variance is a finite number above 0",
-                        options->sigma_l);
-    if (!is_positive(options->sigma_u))
-        return imp_fail(error, IMP_EINVAL, "sigma_u is %g; a variance is a finite number above 0",
-                        options->sigma_u);
-    if (!is_positive(options->alpha))
-        return imp_fail(error, IMP_EINVAL,
-                        "alpha is %g; a concentration is a finite number above 0", options->alpha);
-    if (!isnan(options->lambda) && !(isfinite(options->lambda) && options->lambda >= 0))
-        return imp_fail(error, IMP_EINVAL,
-                        "lambda is %g; a threshold for squared distances is a finite number of at "
-                        "least 0",
-                        options->lambda);
-    if (options->cluster_steps < 1)
-        return imp_fail(error, IMP_EINVAL, "the number of cluster steps is 0; it is at least 1");
-    return IMP_OK;
+    imp_status status =
+        imp_take_options(options, sizeof *options, given, "imp_mixture_options_init", error);
+    if (status == IMP_OK)
+        status = imp_check_sigma(options->sigma_l, "sigma_l", error);
+    if (status == IMP_OK)
+        status = imp_check_sigma(options->sigma_u, "sigma_u", error);
+    if (status == IMP_OK)
+        status = imp_check_alpha(options->alpha, error);
+    if (status == IMP_OK)
+        status = imp_check_lambda(options->lambda, error);
+    if (status == IMP_OK)
+        status = imp_check_steps(options->cluster_steps, error);
+    return status;
 }
 
 /* Checks points to fit or to add; *way becomes one more than the largest label, or `known`. */
@@ -116,26 +102,21 @@ static imp_status check_points(const float *x, const int32_t *y, size_t n, size_
 static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t way,
                         const imp_mixture_options *options, imp_error *error)
 {
-    imp_clusters *clusters = &mixture->clusters;
     mixture->classes = way;
     mixture->sigma_l = options->sigma_l;
     mixture->sigma_u = options->sigma_u;
-    mixture->lambda = options->lambda;
-    imp_status status =
-        imp_clusters_add_class_means(clusters, points, way, options->sigma_l, error);
-    if (status != IMP_OK)
-        return status;
-    if (isnan(mixture->lambda))
-        mixture->lambda = imp_estimate_lambda(
-            clusters, imp_lambda_sigma(points, options->sigma_l, options->sigma_u), options->alpha);
-
+    const imp_algorithm algorithm = {
+        .sigma_l = options->sigma_l,
+        .sigma_u = options->sigma_u,
+        .lambda = options->lambda,
+        .lambda_sigma = imp_lambda_sigma(points, options->sigma_l, options->sigma_u),
+        .alpha = options->alpha,
+        .steps = options->cluster_steps,
+        .refine = imp_refine_in_blocks,
+    };
     imp_shares block = {0};
-    for (size_t step = 0; step < options->cluster_steps && status == IMP_OK; step++) {
-        status = imp_grow_clusters(clusters, points, mixture->lambda, options->sigma_l,
-                                   options->sigma_u, error);
-        if (status == IMP_OK)
-            status = imp_refine_clusters(clusters, points, &block, error);
-    }
+    imp_status status = imp_run_algorithm(&algorithm, points, way, &mixture->clusters, &block,
+                                          &mixture->lambda, error);
     imp_shares_release(&block);
     return status;
 }

@@ -5,6 +5,7 @@
  * same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum (a mean is its
  * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "base/memory.h"
 #include "base/safetensors.h"
 #include "methods/mixture.h"
+#include "methods/option_checks.h"
 
 #define FORMAT "imp mixture 1"
 
@@ -46,17 +48,33 @@ static const imp_tensor *expect(const imp_safetensors *file, const char *name, i
     return NULL;
 }
 
-static imp_status read_number(const imp_safetensors *file, const char *name, bool positive,
-                              double *value, imp_error *error)
+static imp_status read_number(const imp_safetensors *file, const char *name, double *value,
+                              imp_error *error)
 {
     const imp_tensor *tensor = expect(file, name, IMP_FLOAT64, 0, error);
     if (!tensor)
         return IMP_EFORMAT;
     *value = *(const double *)tensor->data;
-    if (!isfinite(*value) || (positive && !(*value > 0)))
-        return imp_fail(error, IMP_EFORMAT, "%s is %g; it must be a finite number%s", name, *value,
-                        positive ? " above 0" : "");
+    if (!isfinite(*value))
+        return imp_fail(error, IMP_EFORMAT, "%s is %g; it must be a finite number", name, *value);
     return IMP_OK;
+}
+
+/* What is out of range in a file is a fault of its format. */
+static imp_status as_format(imp_status status, imp_error *error)
+{
+    if (status != IMP_EINVAL)
+        return status;
+    if (error)
+        error->status = IMP_EFORMAT;
+    return IMP_EFORMAT;
+}
+
+static imp_status read_sigma(const imp_safetensors *file, const char *name, double *value,
+                             imp_error *error)
+{
+    imp_status status = read_number(file, name, value, error);
+    return status == IMP_OK ? as_format(imp_check_sigma(*value, name, error), error) : status;
 }
 
 static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
@@ -77,13 +95,16 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
         if (status != IMP_OK)
             return status;
         clusters->weight[c] = of;
-        for (size_t j = 0; j < d; j++) {
-            double value = ((const double *)sum->data)[c * d + j];
-            if (!isfinite(value))
-                return imp_fail(error, IMP_EFORMAT, "the sum of cluster %zu is not finite", c);
-            imp_clusters_sum(clusters, c)[j] = value;
-        }
+        memcpy(imp_clusters_sum(clusters, c), (const double *)sum->data + c * d,
+               d * sizeof(double));
         imp_mixture_place(mixture, c);
+        /* A mean of floats is as large as they are, up to rounding; NaN is no such number. */
+        for (size_t j = 0; j < d; j++)
+            if (!(fabs(imp_clusters_mean(clusters, c)[j]) < 1.001 * FLT_MAX))
+                return imp_fail(error, IMP_EFORMAT,
+                                "the mean of cluster %zu, its sum divided by its weight, is %g in "
+                                "dimension %zu; it must be a number of a float's range",
+                                c, imp_clusters_mean(clusters, c)[j], j);
     }
     return status;
 }
@@ -92,16 +113,22 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
 static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *error)
 {
     size_t count = label->count;
+    const int32_t *labels = label->data;
+    for (size_t c = 0; c < count && way == 0; c++)
+        if (labels[c] != IMP_UNLABELED)
+            return imp_fail(error, IMP_EFORMAT,
+                            "cluster %zu has the label %d; without classes it can only be -1", c,
+                            (int)labels[c]);
+    if (way == 0)
+        return IMP_OK;
     unsigned char *seen = imp_allocate(imp_seen_bytes(count, way), 1);
     if (!seen)
         return imp_fail_memory(error, "a mixture");
-    imp_status status = imp_check_labels(label->data, count, IMP_UNLABELED, way, "cluster", error);
+    imp_status status = imp_check_labels(labels, count, IMP_UNLABELED, way, "cluster", error);
     if (status == IMP_OK)
-        status = imp_check_complete(label->data, count, way, seen, error);
+        status = imp_check_complete(labels, count, way, seen, error);
     imp_release(seen);
-    if (status != IMP_OK && error)
-        error->status = IMP_EFORMAT;
-    return status == IMP_OK ? IMP_OK : IMP_EFORMAT;
+    return as_format(status, error);
 }
 
 static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)
@@ -124,21 +151,19 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
                         "dimensions; a mixture has the same of each, and at least 1",
                         count, weight->count, sum->shape[0], d);
     int64_t way = *(const int64_t *)classes->data;
-    if (way < 0 || way > INT32_MAX)
+    if (way < 0 || way > (int64_t)INT32_MAX + 1)
         return imp_fail(error, IMP_EFORMAT, "the number of classes is out of range");
-    if (way == 0 && imp_count_unlabeled(label->data, count) < count)
-        return imp_fail(error, IMP_EFORMAT, "a cluster has a label, but there are no classes");
 
     imp_mixture *mixture = imp_mixture_create(d);
     if (!mixture)
         return imp_fail_memory(error, "a mixture");
     mixture->classes = (size_t)way;
-    imp_status status = read_number(file, "lambda", false, &mixture->lambda, error);
+    imp_status status = read_number(file, "lambda", &mixture->lambda, error);
     if (status == IMP_OK)
-        status = read_number(file, "sigma_l", true, &mixture->sigma_l, error);
+        status = read_sigma(file, "sigma_l", &mixture->sigma_l, error);
     if (status == IMP_OK)
-        status = read_number(file, "sigma_u", true, &mixture->sigma_u, error);
-    if (status == IMP_OK && way > 0)
+        status = read_sigma(file, "sigma_u", &mixture->sigma_u, error);
+    if (status == IMP_OK)
         status = check_labels(label, (size_t)way, error);
     if (status == IMP_OK)
         status = read_clusters(mixture, label, weight, sum, error);

@@ -22,15 +22,16 @@ static void write_answers(const imp_mixture *mixture, size_t i, const float *x, 
     size_t classes = mixture->classes, outcomes = classes + open_set;
     size_t chosen = classes > 0 ? imp_largest(score, outcomes) : 0;
     size_t cluster = best[chosen];
+    bool decided = cluster != IMP_NO_CLUSTER; /* not in a mixture whose clusters all went */
     if (predictions->label)
         predictions->label[i] = chosen < classes ? (int32_t)chosen : IMP_UNLABELED;
     if (predictions->cluster)
-        predictions->cluster[i] = (int32_t)cluster;
+        predictions->cluster[i] = decided ? (int32_t)cluster : -1;
     if (predictions->distance)
-        predictions->distance[i] = (float)imp_clusters_distance(&mixture->clusters, cluster, x);
-    double all = imp_log_sum_exp(score, outcomes);
-    for (size_t k = 0; predictions->probability && k < outcomes; k++)
-        predictions->probability[i * outcomes + k] = (float)exp(score[k] - all);
+        predictions->distance[i] =
+            decided ? (float)imp_clusters_distance(&mixture->clusters, cluster, x) : INFINITY;
+    if (predictions->probability)
+        imp_probabilities(score, outcomes, predictions->probability + i * outcomes);
 }
 
 imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_t n, size_t d,

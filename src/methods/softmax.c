@@ -37,3 +37,14 @@ bool imp_softmax(double *score, size_t count)
         score[k] /= sum;
     return sum > 0;
 }
+
+void imp_probabilities(const double *score, size_t count, float *probability)
+{
+    if (count == 0)
+        return;
+    double most = score[imp_largest(score, count)], sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += score[k] == most ? 1 : exp(score[k] - most);
+    for (size_t k = 0; k < count; k++)
+        probability[k] = (float)((score[k] == most ? 1 : exp(score[k] - most)) / sum);
+}

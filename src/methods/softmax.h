@@ -15,4 +15,7 @@ double imp_log_sum_exp(const double *score, size_t count);
  * each becomes 0. */
 bool imp_softmax(double *score, size_t count);
 
+/* The same, into another array. Scores that are all -INFINITY are equals. */
+void imp_probabilities(const double *score, size_t count, float *probability);
+
 #endif

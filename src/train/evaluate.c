@@ -134,7 +134,7 @@ static void run_block(size_t index, int worker, void *context)
 static imp_status make_desk(desk *own, const imp_contestant *contestants, size_t count,
                             imp_error *error)
 {
-    own->methods = imp_allocate_zeroed(count, sizeof *own->methods);
+    own->methods = imp_allocate_zeroed(count, sizeof(imp_method *));
     if (!own->methods)
         return imp_fail_memory(error, "an evaluation");
     for (size_t c = 0; c < count; c++) {

@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+#include "train/learner.h"
+#include "train/settings.h"
+
 /* Sums over the updates since the last line of the log. Only doubles: a checkpoint keeps them as
  * one tensor. */
 typedef struct imp_window {
@@ -28,5 +31,9 @@ typedef struct imp_line {
     double validation;               /* accuracy; NAN where this line has no validation */
     double images_per_second, seconds;
 } imp_line;
+
+/* The line that sums up the window, which must not be empty; `validation` may be NAN. */
+imp_line imp_line_of(const imp_progress *progress, const imp_settings *settings,
+                     const imp_learner *learner, double validation);
 
 #endif

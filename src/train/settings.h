@@ -46,7 +46,7 @@ typedef struct imp_settings {
     int optimizer;
     double rate, clip, loss_limit;
     int64_t halve_from, halve_every, seed;
-    int64_t validate_every, validation_episodes, checkpoint_every, log_every;
+    int64_t validate_every, validation_episodes, validation_way, checkpoint_every, log_every;
 
     void *texts; /* texts it owns; others are its maker's */
 } imp_settings;
@@ -100,6 +100,10 @@ imp_status imp_settings_parse(imp_settings *settings, const char *text, imp_erro
 
 /* Whether the two agree on one setting. */
 bool imp_setting_equal(const imp_setting *setting, const imp_settings *a, const imp_settings *b);
+
+/* The name of a setting in which `wanted` may not differ from `given` in the middle of a run, or
+ * NULL when all is well: more updates or other intervals are, another method is not. */
+const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted);
 
 /* ---- what other layers are told ---- */
 

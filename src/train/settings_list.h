@@ -89,6 +89,8 @@
             "updates from validation to validation; 0 keeps the last model, not the best")         \
     INTEGER(validation_episodes, "validation-episodes", 1, 1000000, "100",                         \
             "episodes of a validation")                                                            \
+    INTEGER(validation_way, "validation-way", 0, 1000000, "0",                                     \
+            "way of validation episodes, if the split has too few labels; 0 is as in training")    \
     INTEGER(checkpoint_every, "checkpoint-every", 1, INT64_MAX, "500",                             \
             "updates from checkpoint to checkpoint")                                               \
     INTEGER(log_every, "log-every", 1, INT64_MAX, "50", "updates that a line of the log sums up")

@@ -1,6 +1,6 @@
 /*
- * settings_meaning.c - settings translated into the options of the layers below, and the learning
- * rate's schedule.
+ * settings_meaning.c - settings translated into the options of the layers below, the learning
+ * rate's schedule, and which settings a run may change on its way.
  */
 #include <math.h>
 #include <stdint.h>
@@ -54,6 +54,10 @@ imp_episode_options imp_settings_task(const imp_settings *settings, imp_purpose 
     options.unlabeled = (uint32_t)settings->unlabeled;
     options.distractors = (uint32_t)settings->distractors;
     options.labeled_fraction = settings->labeled_fraction;
+    if (purpose == IMP_FOR_VALIDATION && settings->validation_way > 0) {
+        options.way = (uint32_t)settings->validation_way;
+        options.fewest_way = 0;
+    }
     return options;
 }
 
@@ -87,4 +91,21 @@ double imp_settings_rate(const imp_settings *settings, uint64_t update)
         return settings->rate;
     double halvings = 1 + (double)((update - from) / every);
     return ldexp(settings->rate, -(int)fmin(halvings, 1000));
+}
+
+const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted)
+{
+    /* Data may have moved: its fingerprint is what counts. */
+    static const char *const free_names[] = {
+        "data",      "updates",   "validate-every", "validation-episodes", "checkpoint-every",
+        "log-every", "loss-limit"};
+    for (size_t i = 0; imp_setting_at(i); i++) {
+        const imp_setting *setting = imp_setting_at(i);
+        bool may_differ = false;
+        for (size_t n = 0; n < sizeof free_names / sizeof *free_names; n++)
+            may_differ |= strcmp(setting->name, free_names[n]) == 0;
+        if (!may_differ && !imp_setting_equal(setting, given, wanted))
+            return setting->name;
+    }
+    return NULL;
 }

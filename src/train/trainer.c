@@ -156,23 +156,7 @@ static imp_status validate(trainer *work, double *accuracy, imp_error *error)
 
 static imp_line line_of(const trainer *work, double validation)
 {
-    const imp_progress *progress = &work->state.progress;
-    const imp_window *window = &progress->window;
-    const imp_learner *learner = &work->learner;
-    double tied = imp_learner_sigma(learner, "log_sigma");
-    return (imp_line){
-        .update = progress->update,
-        .loss = window->loss / window->episodes,
-        .accuracy = window->accuracy / window->episodes,
-        .clusters = window->clusters / window->episodes,
-        .sigma_l = isnan(tied) ? imp_learner_sigma(learner, "log_sigma_l") : tied,
-        .sigma_u = isnan(tied) ? imp_learner_sigma(learner, "log_sigma_u") : tied,
-        .rate = imp_settings_rate(&work->state.settings, progress->update - 1),
-        .norm = window->norm / window->updates,
-        .validation = validation,
-        .images_per_second = window->images / window->seconds,
-        .seconds = progress->seconds,
-    };
+    return imp_line_of(&work->state.progress, &work->state.settings, &work->learner, validation);
 }
 
 static imp_status write_line(trainer *work, double validation, imp_error *error)
@@ -335,8 +319,8 @@ static imp_status check_validation(const trainer *work, imp_error *error)
     imp_episode_options task = imp_settings_task(settings, IMP_FOR_VALIDATION);
     imp_status status = imp_episode_draw(work->dataset, &task, 0, &episode, error);
     if (status)
-        imp_error_prefix(error, "validation episodes cannot be drawn (--validate-every 0 does "
-                                "without)");
+        imp_error_prefix(error, "validation episodes cannot be drawn (--validation-way makes them "
+                                "smaller, --validate-every 0 does without)");
     imp_episode_clear(&episode);
     return status;
 }
@@ -389,7 +373,7 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
         imp_checkpoint_load(path.text, options->threads, &work.learner, &work.state, error);
     if (status)
         return status;
-    const char *conflict = imp_train_conflict(&work.state.settings, settings);
+    const char *conflict = imp_settings_conflict(&work.state.settings, settings);
     if (conflict)
         status =
             imp_fail(error, IMP_EINVAL, "'%s' cannot be changed in the middle of a run", conflict);
@@ -413,20 +397,4 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
     }
     clear(&work);
     return status;
-}
-
-const char *imp_train_conflict(const imp_settings *given, const imp_settings *wanted)
-{
-    static const char *const free_names[] = {
-        "updates",          "validate-every", "validation-episodes",
-        "checkpoint-every", "log-every",      "loss-limit"};
-    for (size_t i = 0; imp_setting_at(i); i++) {
-        const imp_setting *setting = imp_setting_at(i);
-        bool may_differ = false;
-        for (size_t n = 0; n < sizeof free_names / sizeof *free_names; n++)
-            may_differ |= strcmp(setting->name, free_names[n]) == 0;
-        if (!may_differ && !imp_setting_equal(setting, given, wanted))
-            return setting->name;
-    }
-    return NULL;
 }

@@ -55,8 +55,4 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
                             const imp_train_options *options, imp_train_result *result,
                             imp_error *error);
 
-/* The name of a setting in which `wanted` may not differ from `given` in the middle of a run, or
- * NULL when all is well. */
-const char *imp_train_conflict(const imp_settings *given, const imp_settings *wanted);
-
 #endif

@@ -59,6 +59,28 @@ setup() {
     json 'o["lambda"] is None and o["clusters"][0]["sigma"] == 1'
 }
 
+@test "classify: one point, one class, no queries, extreme variances" {
+    npy one.npy 'np.array([[1, 2]], "float32")'
+    npy zero.npy 'np.array([0])'
+    npy none.npy 'np.zeros((0, 2), "float32")'
+    for method in imp imp-tied prototypes neighbors soft-kmeans soft-kmeans-cluster \
+        soft-kmeans-masked dp-means map-dp em; do
+        run "$IMP" classify --support one.npy --labels zero.npy --query q.npy --json \
+            --method "$method" --lambda auto
+        json 'o["predictions"] == [0, 0, 0, 0] and o["probabilities"] == [[1]] * 4'
+        run "$IMP" classify --support s.npy --labels y.npy --query none.npy --json \
+            --method "$method"
+        [ "$status" -eq 0 ]
+        json 'o["predictions"] == [] and o["probabilities"] == []'
+        for sigma in 1e-30 1e30; do
+            run "$IMP" classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy \
+                --json --method "$method" --sigma-l $sigma --sigma-u $sigma
+            [ "$status" -eq 0 ]
+            json 'all(abs(sum(row) - 1) < 1e-6 for row in o["probabilities"])'
+        done
+    done
+}
+
 @test "classify: without --json a table with a line per query" {
     run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy --sigma-l 1
     [ "$status" -eq 0 ]
@@ -86,16 +108,25 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 1 "'imq' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
 soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
         --support s.npy --labels y.npy --query q.npy --method imq
-    fails 1 "sigma_l is 0; a variance is a finite number above 0" \
+    fails 1 "sigma_l is 0; a variance is a number from 1e-30 to 1e+30" \
         --support s.npy --labels y.npy --query q.npy --sigma-l 0
+    fails 1 "sigma_u is 1e-300; a variance is a number from 1e-30 to 1e+30" \
+        --support s.npy --labels y.npy --query q.npy --sigma-u 1e-300
     fails 1 "alpha is -1; a concentration is a finite number above 0" \
         --support s.npy --labels y.npy --query q.npy --alpha -1
     fails 2 "option '--lambda' needs a number of at least 0 or auto, not 'x'" \
         --support s.npy --labels y.npy --query q.npy --lambda x
 
     npy bad.npy 'np.array([[0, 0], [np.nan, 0], [1, 1], [2, 2]])'
-    fails 1 "support row 1, column 0 is not a number (NaN); every value must be a finite number" \
+    fails 1 "bad.npy: row 1, column 0 is not a number (NaN); every value must be a finite number" \
         --support bad.npy --labels y.npy --query q.npy
+    fails 1 "bad.npy: row 1, column 0 is not a number (NaN); every value must be a finite number" \
+        --support s.npy --labels y.npy --query q.npy --unlabeled bad.npy
+    npy bad.npy 'np.array([[0, 0], [1, -1e300]])'
+    fails 1 "bad.npy: row 1, column 1 is -1e+300; points are kept as 32-bit floats, which end at \
+3.40282e+38" --support s.npy --labels y.npy --query bad.npy
+    fails 1 "only prototypes can be told to learn sigma; 'imp' learns what it has" \
+        --support s.npy --labels y.npy --query q.npy --learn-sigma
     npy bad.npy 'np.zeros((4, 0), "float32")'
     fails 1 "the points have no dimensions; they need at least 1" \
         --support bad.npy --labels y.npy --query bad.npy
@@ -118,7 +149,13 @@ unlabelled point" --support s.npy --labels bad.npy --query q.npy
     fails 1 "bad.npy: it holds float64 of shape (4,); labels are integers, one per point" \
         --support s.npy --labels bad.npy --query q.npy
     npy bad.npy 'np.array([0, 1, 1, 2**40])'
-    fails 1 "bad.npy: label 3 is 1099511627776; labels are at most 2147483647" \
+    fails 1 "bad.npy: label 3 is 1099511627776; labels are from -2147483648 to 2147483647" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, -2**40, 1, 1])'
+    fails 1 "bad.npy: label 1 is -1099511627776; labels are from -2147483648 to 2147483647" \
+        --support s.npy --labels bad.npy --query q.npy
+    npy bad.npy 'np.array([0, 1, 1, 2**31 - 1])'
+    fails 1 "class 2 has no labelled point; every class from 0 to 2147483647 needs at least one" \
         --support s.npy --labels bad.npy --query q.npy
     npy bad.npy 'np.full(4, -1)'
     fails 1 "bad.npy: no point has a label; every class needs at least one" \

@@ -43,12 +43,58 @@ setup() {
     [[ $output == *"AMI      1.000000 (arithmetic)"* ]]
 }
 
+@test "cluster: about as many clusters as are wanted" {
+    npy x.npy 'np.random.RandomState(0).randn(300, 8).astype("float32")'
+    for method in imp dp-means; do
+        run "$IMP" cluster x.npy --clusters 50 --method $method --json
+        json '45 <= o["clusters"] <= 55 and max(o["sizes"]) < 100'
+    done
+    run "$IMP" cluster x.npy --clusters 50 --sigma 2 --json
+    json 'o["sigma"] == 2'
+}
+
+@test "cluster: points of label -1 are not counted, other negative labels are" {
+    npy y.npy 'np.where(np.arange(100) < 10, -1, np.arange(100) % 4 - 3)'
+    run "$IMP" cluster x.npy --clusters 4 --labels y.npy --json
+    json 'o["metrics"]["points"] == 67 and o["metrics"]["classes"] == 3'
+    json 'o["metrics"]["purity"] == 1 and o["metrics"]["clusters"] == 4'
+    run "$IMP" cluster x.npy --clusters 4 --labels y.npy
+    [[ $output == *"purity   1.000000 (of K = 4)"* ]]
+    run "$IMP" cluster x.npy --validation x.npy --validation-labels y.npy --json
+    json 'o["clusters"] == 4'
+
+    npy y.npy 'np.full(100, -1)'
+    run --separate-stderr "$IMP" cluster x.npy --labels y.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp cluster: y.npy: every label is -1, so there is nothing to measure by" ]
+    run --separate-stderr "$IMP" cluster x.npy --validation x.npy --validation-labels y.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp cluster: x.npy has no points with a label in y.npy; lambda needs some to be \
+chosen on" ]
+}
+
+@test "cluster: one point, and extreme variances" {
+    npy one.npy 'np.array([[1, 2]], "float32")'
+    run "$IMP" cluster one.npy --json
+    json 'o["clusters"] == 1 and o["assignments"] == [0] and o["means"] == [[1, 2]]'
+    for sigma in 1e-30 1e30; do
+        run "$IMP" cluster x.npy --sigma $sigma --json
+        [ "$status" -eq 0 ]
+        json 'o["clusters"] >= 1 and sum(o["sizes"]) == 100'
+    done
+    for sigma in 1e-300 1e308; do
+        run --separate-stderr "$IMP" cluster x.npy --sigma $sigma
+        [ "$status" -eq 1 ]
+        [[ $stderr == *"; a variance is a number from 1e-30 to 1e+30" ]]
+    done
+}
+
 @test "cluster: bad input gets a sentence" {
     run --separate-stderr "$IMP" cluster
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" cluster x.npy --sigma 0
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: sigma is 0; a variance is a finite number above 0" ]
+    [ "$stderr" = "imp cluster: sigma is 0; a variance is a number from 1e-30 to 1e+30" ]
     run --separate-stderr "$IMP" cluster x.npy --lambda 3 --clusters 4
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" cluster x.npy --clusters 101
@@ -57,7 +103,7 @@ setup() {
     npy x.npy 'np.array([[0.0], [np.inf]])'
     run --separate-stderr "$IMP" cluster x.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: point row 1, column 0 is infinite; every value must be a finite number" ]
+    [ "$stderr" = "imp cluster: x.npy: row 1, column 0 is infinite; every value must be a finite number" ]
     npy x.npy 'np.zeros((0, 3))'
     run --separate-stderr "$IMP" cluster x.npy
     [ "$status" -eq 1 ]
@@ -76,6 +122,27 @@ setup() {
     run --separate-stderr "$IMP" metrics a.npy b.npy
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "accuracy 0.833333 +- 0."* ]]
+}
+
+@test "metrics: negative labels are labels like others" {
+    npy a.npy 'np.array([-1, -1, -2, 0])'
+    npy b.npy 'np.array([5, 0, 5, 0])'
+    run "$IMP" metrics a.npy b.npy --json
+    json 'o["points"] == 4 and o["classes"] == 3 and o["clusters"] == 2 and o["purity"] == 0.5'
+    json 'o["labels"] == [-2, -1, 0, 5] and o["accuracy"] == 0.25'
+}
+
+@test "metrics: no confusion matrix of more than 1000 labels" {
+    npy a.npy 'np.arange(200)'
+    npy b.npy 'np.arange(200)'
+    run "$IMP" metrics a.npy b.npy --json
+    json 'o["label_count"] == 200 and len(o["confusion"]) == 200 and o["ari"] == 1'
+    npy a.npy 'np.arange(1001)'
+    npy b.npy 'np.arange(1001)'
+    run "$IMP" metrics a.npy b.npy --json
+    json 'o["label_count"] == 1001 and o["confusion"] is None and o["ari"] == 1'
+    run "$IMP" metrics a.npy b.npy
+    [ "${lines[-1]}" = "confusion matrix of 1001 labels: too large to show" ]
 }
 
 @test "metrics: bad input gets a sentence" {

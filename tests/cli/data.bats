@@ -40,6 +40,22 @@ assert sum(split["classes"] for split in info["splits"].values()) == info["class
     [[ $output == *"images       2,"* ]]
 }
 
+@test "info --json is JSON also where a name is not UTF-8" {
+    mkdir -p "$BATS_TEST_TMPDIR/d/a é" "$BATS_TEST_TMPDIR/d/"$'caf\xe9'
+    "$IMP" data show glyphs "$BATS_TEST_TMPDIR/d/a é/1 2.png" "${small[@]}" --rows 1 --columns 1
+    cp "$BATS_TEST_TMPDIR/d/a é/1 2.png" "$BATS_TEST_TMPDIR/d/"$'caf\xe9/1.png'
+    echo text >"$BATS_TEST_TMPDIR/d/"$'caf\xe9/2.png'
+    ln -s nowhere.png "$BATS_TEST_TMPDIR/d/a é/3.png"
+    "$IMP" data info "$BATS_TEST_TMPDIR/d" --json >"$BATS_TEST_TMPDIR/json" || [ $? -eq 1 ]
+    /usr/bin/python3 -c '
+import json, sys
+info = json.load(open(sys.argv[1], encoding="utf-8"))
+assert info["images"] == 2 and len(info["broken"]) == 2, info
+assert info["broken"][0].startswith("a é/3.png: cannot read"), info
+assert info["broken"][1].startswith("caf\ufffd/2.png: the file is neither"), info
+' "$BATS_TEST_TMPDIR/json"
+}
+
 @test "show writes a PNG" {
     run "$IMP" data show glyphs "$BATS_TEST_TMPDIR/sheet.png" "${small[@]}" --rows 3 --columns 4
     [ "$status" -eq 0 ]
@@ -93,6 +109,9 @@ assert sum(split["classes"] for split in info["splits"].values()) == info["class
     [ "$stderr" = "imp data: 'pack' needs an OUTPUT after DATA" ]
     run --separate-stderr "$IMP" data get mnist here
     [ "$status" -eq 2 ]
+    run --separate-stderr "$IMP" data info glyphs:here
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp data: 'glyphs:here': glyphs are made, not read, and have no path" ]
     run --separate-stderr "$IMP" data info /nowhere/at/all
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp data: cannot read '/nowhere/at/all': No such file or directory" ]

@@ -56,8 +56,18 @@ for image, label in zip(episode["supports"]["images"], episode["supports"]["labe
     [ "$stderr" = "imp episode: alphabet01/character01 has 10 images; 6 + 5 are needed" ]
 }
 
+@test "too few alphabets are counted" {
+    run --separate-stderr "$IMP" episode draw glyphs "${small[@]}" --kind super-classes --modes 2 \
+        --for validation
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp episode: there are 2 super-classes in the val split; 10-way episodes need 10" ]
+}
+
 @test "wrong command lines are refused" {
     run --separate-stderr "$IMP" episode paint glyphs
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp episode: unknown action 'paint'; there is only draw" ]
+    run --separate-stderr "$IMP" episode draw glyphs "${small[@]}" --count 3
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp episode: --count needs --save" ]
 }

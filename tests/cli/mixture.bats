@@ -12,10 +12,10 @@ setup() {
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == *" clusters of 2 classes in 2 dimensions" ]]
     run "$IMP" classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy --json
-    expected=$(json '[o["predictions"], o["probabilities"]]')
+    expected=$(value '[o["predictions"], o["probabilities"]]')
     run "$IMP" predict m.safetensors q.npy --json
     [ "$status" -eq 0 ]
-    [ "$(json '[o["predictions"], o["probabilities"]]')" = "$expected" ]
+    [ "$(value '[o["predictions"], o["probabilities"]]')" = "$expected" ]
     json 'len(o["clusters"]) == len(o["distances"]) == 4 and abs(o["distances"][0] - 1.25) < 1e-5'
     run "$IMP" predict m.safetensors q.npy --json --open-set
     json 'o["predictions"] == [0, 1, 1, -1]'
@@ -58,6 +58,23 @@ setup() {
     [ "$stderr" = "imp fit: needs -o FILE, where to write the mixture" ]
     run --separate-stderr "$IMP" fit -o m.safetensors
     [ "$status" -eq 2 ]
+    for half in "--labels y.npy" "--support s.npy" "--labels y.npy --unlabeled u.npy"; do
+        for command in "fit -o m.safetensors" "add m.safetensors"; do
+            # shellcheck disable=SC2086 # words are options
+            run --separate-stderr "$IMP" $command $half
+            [ "$status" -eq 2 ]
+            [ "$stderr" = "imp ${command%% *}: --support FILE and --labels FILE need each other; \
+points without labels go to --unlabeled" ]
+        done
+    done
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy -o m.safetensors --sigma-u 1e308
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp fit: sigma_u is 1e+308; a variance is a number from 1e-30 to 1e+30" ]
+    npy bad.npy 'np.array([[0, 0], [0, np.nan]])'
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled bad.npy -o m.safetensors
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp fit: bad.npy: row 1, column 1 is not a number (NaN); every value must be a \
+finite number" ]
     run --separate-stderr "$IMP" fit --unlabeled u.npy -o m.safetensors
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp fit: no point has a label, so lambda cannot be estimated; give lambda" ]
@@ -78,4 +95,17 @@ numbering from 2 on without a gap" ]
     run --separate-stderr "$IMP" predict q.npy q.npy
     [ "$status" -eq 1 ]
     [[ $stderr == "imp predict: "*q.npy* ]]
+}
+
+@test "fit, predict: one point, one class, no queries, extreme variances" {
+    npy one.npy 'np.array([[1, 2]], "float32")'
+    npy zero.npy 'np.array([0])'
+    npy none.npy 'np.zeros((0, 2))'
+    for sigma in 1e-30 5 1e30; do
+        "$IMP" fit --support one.npy --labels zero.npy -o m.safetensors --sigma-l $sigma
+        run "$IMP" predict m.safetensors q.npy --json
+        json 'o["predictions"] == [0, 0, 0, 0] and o["probabilities"] == [[1]] * 4'
+        run "$IMP" predict m.safetensors none.npy --json
+        json 'o["predictions"] == o["probabilities"] == o["distances"] == o["clusters"] == []'
+    done
 }

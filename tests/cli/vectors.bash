@@ -6,13 +6,17 @@ npy() {
 numpy.save(sys.argv[1], eval(sys.argv[2], {"np": numpy}))' "$1" "$2"
 }
 
-# json EXPRESSION: evaluates a Python expression about the object in $output, called o.
-json() {
+# value EXPRESSION: prints what a Python expression makes of the object in $output, called o.
+value() {
     /usr/bin/python3 -c 'import sys, json
 o = json.loads(sys.argv[1])
-result = eval(sys.argv[2])
-print(result)
-sys.exit(result is False)' "$output" "$1"
+print(eval(sys.argv[2]))' "$output" "$1"
+}
+
+# json EXPRESSION: fails unless the expression is True.
+json() {
+    result=$(value "$1") || return
+    [ "$result" = True ] || { echo "$1 is $result" && return 1; }
 }
 
 # Two classes on a line, far apart, the second with two modes; a heap of unlabelled points.

@@ -2,6 +2,7 @@
  * test_dataset.c - what folders, archives and CSV files become: the same dataset whatever they came
  * in, broken pictures named, splits that never overlap.
  */
+#include <math.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -206,6 +208,49 @@ static void broken_pictures_are_named(void **state)
     }
 }
 
+/* A link that leads nowhere is one broken picture, and not a reason to see nothing. */
+static void links_that_lead_nowhere(void **state)
+{
+    make_classes(state);
+    assert_int_equal(symlink("gone.png", scratch_file(state, "d/c1/7.png").text), 0);
+    assert_int_equal(symlink("8.png", scratch_file(state, "d/c1/8.png").text), 0);
+    scratch_path folder = scratch_file(state, "d");
+    refuses(folder.text, NULL, "c1/7.png: cannot read");
+    imp_dataset_options options = imp_dataset_defaults();
+    options.skip_broken = true;
+    imp_dataset *dataset = open_ok(folder.text, &options);
+    assert_int_equal(imp_dataset_images(dataset), 30);
+    assert_int_equal(imp_dataset_faults(dataset), 2);
+    assert_non_null(strstr(imp_dataset_fault(dataset, 0), "No such file"));
+    assert_non_null(strstr(imp_dataset_fault(dataset, 1), "c1/8.png: cannot read"));
+    imp_dataset_free(dataset);
+}
+
+static void nothing_but_broken_pictures(void **state)
+{
+    make_folders(scratch_file(state, "d/a").text);
+    add_text(state, "d/a/1.png", "x");
+    add_text(state, "d/a/2.png", "y");
+    imp_dataset_options options = imp_dataset_defaults();
+    options.skip_broken = true;
+    refuses(scratch_file(state, "d").text, &options,
+            "none of the 2 pictures could be read; the first: a/1.png: the file is neither");
+}
+
+static void options_that_make_no_sense(void **state)
+{
+    (void)state;
+    refuses("glyphs:here", NULL, "have no path");
+    imp_dataset_options options = imp_dataset_defaults();
+    options.mean[1] = NAN;
+    refuses("glyphs", &options, "the mean of a channel must be finite");
+    options = imp_dataset_defaults();
+    options.deviation[2] = INFINITY;
+    refuses("glyphs", &options, "its deviation positive");
+    options.deviation[2] = -1.0f;
+    refuses("glyphs", &options, "its deviation positive");
+}
+
 /* One damaged file in a zip is one broken picture. */
 static void a_damaged_file_in_an_archive(void **state)
 {
@@ -297,7 +342,8 @@ static void csv_of_all_three_styles(void **state)
     add_text(state, "d/val.csv", "filename,class\np2.png,bird\n");
     refuses(scratch_file(state, "d").text, NULL, "the splits overlap: class 'bird' is in train");
     add_text(state, "d/val.csv", "filename,class\np0.png,cat\n");
-    refuses(scratch_file(state, "d").text, NULL, "which are two classes");
+    refuses(scratch_file(state, "d").text, NULL,
+            "'images/p0.png' is listed twice, as 'bird/p0.png' and as");
     add_text(state, "d/val.csv", "filename,class\np0.png,a/b\n");
     refuses(scratch_file(state, "d").text, NULL, "must not hold a '/'");
     add_text(state, "d/val.csv", "file,class\np0.png,ab\n");
@@ -421,6 +467,13 @@ static void split_lists(void **state)
     refuses("glyphs", &options,
             "test.txt, line 2: the splits overlap: class "
             "'alphabet01/character03' is on the lists of train and test");
+    listed = open_ok("glyphs", NULL);
+    listed->classes[0].name[0] = '\n';
+    imp_error error;
+    assert_int_equal(imp_dataset_write_split(listed, *state, &error), IMP_EUNSUPPORTED);
+    assert_non_null(strstr(error.message, "line end in its name"));
+    assert_int_equal(scratch_entries(state), 3); /* nothing half-written */
+    imp_dataset_free(listed);
     add_text(state, "test.txt", "alphabet9\n");
     refuses("glyphs", &options, "test.txt, line 1: there is no class or super-class 'alphabet9'");
 }
@@ -442,11 +495,15 @@ static void memory_may_run_out_anywhere(void **state)
                 failing_allocator allocator;
                 failing_allocator_install(&allocator, n);
                 imp_dataset *dataset;
-                (void)imp_dataset_open(name, &options, &dataset, NULL);
+                imp_status status = imp_dataset_open(name, &options, &dataset, NULL);
                 imp_dataset_free(dataset);
                 assert_int_equal(allocator.live, 0);
-                if (!failing_allocator_remove(&allocator))
+                bool failed = failing_allocator_remove(&allocator);
+                /* A picture that found no memory is not a broken one and is not left out. */
+                if (!failed)
                     break;
+                if (status != IMP_EFORMAT || k == 0 || skip) /* zz.png is missing */
+                    assert_int_equal(status, IMP_ENOMEM);
             }
 }
 
@@ -459,6 +516,9 @@ int main(void)
         TEST(super_classes_and_turns),
         TEST(pictures_in_wrong_places),
         TEST(broken_pictures_are_named),
+        TEST(links_that_lead_nowhere),
+        TEST(nothing_but_broken_pictures),
+        TEST(options_that_make_no_sense),
         TEST(a_damaged_file_in_an_archive),
         TEST(sizes_and_colours),
         TEST(csv_of_all_three_styles),

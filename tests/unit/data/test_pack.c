@@ -165,6 +165,26 @@ static void hostile_numbers_are_refused(void **state)
     free(clean);
 }
 
+static void super_classes_without_classes_are_refused(void **state)
+{
+    uint8_t *bytes;
+    size_t size = read_small(state, &bytes);
+    imp_pack_header *header = (imp_pack_header *)bytes;
+    imp_pack_layout layout;
+    assert_true(imp_pack_layout_of(header, &layout));
+    imp_pack_class *classes = (imp_pack_class *)(bytes + layout.classes);
+    imp_error error;
+    for (uint32_t only = 0; only < 2; only++) {
+        for (size_t c = 0; c < header->classes; c++)
+            classes[c].super_class = only;
+        header->table_checksum =
+            imp_checksum(bytes + sizeof *header, layout.pixels - sizeof *header);
+        header->header_checksum = imp_pack_header_checksum(header);
+        assert_int_equal(open_bytes(state, bytes, size, &error), IMP_EFORMAT);
+    }
+    free(bytes);
+}
+
 static void other_sizes_are_refused(void **state)
 {
     imp_dataset *dataset = make(3, 9, 1);
@@ -204,8 +224,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_pack_is_the_same_dataset),  TEST(every_flipped_byte_is_noticed),
-        TEST(hostile_numbers_are_refused), TEST(other_sizes_are_refused),
+        TEST(a_pack_is_the_same_dataset),
+        TEST(every_flipped_byte_is_noticed),
+        TEST(hostile_numbers_are_refused),
+        TEST(other_sizes_are_refused),
+        TEST(super_classes_without_classes_are_refused),
         TEST(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include <imp/memory.h>
+
 #include "base/parallel.h"
 #include "data/source.h"
 #include "pictures.h"
@@ -151,6 +153,41 @@ static void every_truncation_is_survived(void **state)
     }
 }
 
+static void *allocate_at_most(size_t size, size_t alignment, void *context)
+{
+    const size_t *most = context;
+    return size <= *most ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
+                         : NULL;
+}
+
+static void release_any(void *pointer, void *context)
+{
+    (void)context;
+    free(pointer);
+}
+
+/* Thirty-two megabytes of nothing, packed to a few kilobytes: listing takes no more memory than
+ * it is allowed to keep. */
+static void a_small_archive_of_a_large_file(void **state)
+{
+    enum { SIZE = 32 << 20 };
+    const archive_member large[] = {{"a/x.png", {calloc(SIZE, 1), SIZE}},
+                                    {"a/y.png", {(uint8_t *)"2", 1}}};
+    scratch_path path = scratch_file(state, "large.zip");
+    archive_save(path.text, "zip", large, 2);
+    free(large[0].content.bytes);
+    size_t most = (1 << 20) + 1;
+    imp_set_allocator(&(imp_allocator){allocate_at_most, release_any, &most});
+    imp_source source;
+    imp_error error;
+    imp_status status = imp_source_open_keeping(&source, path.text, 1 << 20, &error);
+    assert_int_equal(status, IMP_OK);
+    assert_int_equal(source.count, 2);
+    assert_null(source.kept);
+    imp_source_clear(&source);
+    imp_set_allocator(NULL);
+}
+
 static void a_circle_of_links_ends(void **state)
 {
     scratch_path link = scratch_file(state, "circle");
@@ -158,7 +195,7 @@ static void a_circle_of_links_ends(void **state)
     imp_source source;
     imp_error error;
     assert_int_equal(imp_source_open(&source, *state, &error), IMP_EUNSUPPORTED);
-    assert_non_null(strstr(error.message, "folders deep"));
+    assert_non_null(strstr(error.message, "folders deep; does a symbolic link"));
 }
 
 int main(void)
@@ -169,6 +206,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_that_stands_twice, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_opened, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(every_truncation_is_survived, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(a_small_archive_of_a_large_file, scratch_setup,
+                                        tree_teardown),
         cmocka_unit_test_setup_teardown(a_circle_of_links_ends, scratch_setup, tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

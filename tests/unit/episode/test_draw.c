@@ -444,11 +444,22 @@ static void impossible_episodes_name_the_class(void **state)
     size_t train = 0;
     for (size_t c = 0; c < imp_dataset_classes(dataset); c++)
         train += imp_dataset_class(dataset, c).split == IMP_SPLIT_TRAIN;
-    snprintf(sentence, sizeof sentence, "the train split has %zu classes; 4000 are needed", train);
+    snprintf(sentence, sizeof sentence,
+             "there are %zu classes in the train split; 4000-way episodes need 4000", train);
     refuses(&options, sentence);
     options.kind = IMP_EPISODE_SUPER_CLASSES;
     options.way = 10;
-    refuses(&options, "the train split has 9 super-classes; 10 are needed");
+    refuses(&options, "there are 9 super-classes in the train split; 10-way episodes need 10");
+    options.way = 9;
+    options.distractors = options.unlabeled = 2;
+    refuses(&options, "there are 9 super-classes in the train split; 9-way episodes with 2 "
+                      "distractor super-classes need 11");
+    options.pool = IMP_POOL_ALL;
+    options.way = 14;
+    refuses(&options, "there are 15 super-classes in all splits together; 14-way episodes with 2 "
+                      "distractor super-classes need 16");
+    options.pool = IMP_POOL_OF_PURPOSE;
+    options.distractors = options.unlabeled = 0;
     options.way = 2;
     options.modes = 17;
     imp_error error;

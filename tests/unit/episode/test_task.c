@@ -13,7 +13,7 @@
 
 #include <imp/episode.h>
 
-#include "base/memory.h"
+#include "failing_allocator.h"
 #include "scratch.h"
 
 static imp_dataset *open_glyphs(uint32_t channels, uint64_t seed)
@@ -191,7 +191,7 @@ static void bad_files_are_refused(void **state)
         {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"a\"],"
          "\"supports\":{\"images\":[],\"labels\":[]},\"queries\":{\"images\":[],\"labels\":[]},"
          "\"unlabeled\":{\"images\":[],\"truth\":[]}}",
-         "the dataset has no class 'a'"},
+         "the class 'a' has no images"},
         {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"alphabet01/character01\"],"
          "\"supports\":{\"images\":[\"alphabet01/character01/77.png\"],\"labels\":[0]},"
          "\"queries\":{\"images\":[],\"labels\":[]},\"unlabeled\":{\"images\":[],\"truth\":[]}}",
@@ -205,10 +205,107 @@ static void bad_files_are_refused(void **state)
          "\"queries\":{\"images\":[\"alphabet01/character01/01.png\"],\"labels\":[0]},"
          "\"unlabeled\":{\"images\":[],\"truth\":[]}}",
          "'alphabet01/character01/01.png' appears twice"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"alphabet01/character0"
+         "1\"],\"supports\":{\"images\":[\"alphabet01/character02/01.png\"],\"labels\":[0]"
+         "},\"queries\":{\"images\":[\"alphabet01/character01/02.png\"],\"labels\":[0]},\""
+         "unlabeled\":{\"images\":[],\"truth\":[]}}",
+         "'alphabet01/character02/01.png' belongs to 'alphabet01/character02', but its label 0 "
+         "stands for 'alphabet01/character01'"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"alphabet01/character0"
+         "1\"],\"supports\":{\"images\":[\"alphabet01/character01/01.png@90\"],\"labels\":"
+         "[0]},\"queries\":{\"images\":[\"alphabet01/character01/02.png\"],\"labels\":[0]}"
+         ",\"unlabeled\":{\"images\":[],\"truth\":[]}}",
+         "belongs to 'alphabet01/character01@90', but its label 0"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":2,\"classes\":[\"alphabet01/character0"
+         "1\",\"alphabet01/character02\"],\"supports\":{\"images\":[\"alphabet01/character"
+         "01/01.png\"],\"labels\":[0]},\"queries\":{\"images\":[\"alphabet01/character02/0"
+         "2.png\"],\"labels\":[1]},\"unlabeled\":{\"images\":[],\"truth\":[]}}",
+         "the class 'alphabet01/character02' has no supports"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"alphabet01/character0"
+         "1\",\"alphabet01/character02\"],\"supports\":{\"images\":[\"alphabet01/character"
+         "01/01.png\"],\"labels\":[0]},\"queries\":{\"images\":[\"alphabet01/character01/0"
+         "2.png\"],\"labels\":[0]},\"unlabeled\":{\"images\":[],\"truth\":[]}}",
+         "the class 'alphabet01/character02' has no images"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":2,\"classes\":[\"alphabet01/character0"
+         "1\",\"alphabet01/character01\"],\"supports\":{\"images\":[\"alphabet01/character"
+         "01/01.png\",\"alphabet01/character01/03.png\"],\"labels\":[0,1]},\"queries\":{\""
+         "images\":[\"alphabet01/character01/02.png\"],\"labels\":[0]},\"unlabeled\":{\"im"
+         "ages\":[],\"truth\":[]}}",
+         "two labels stand for the same class 'alphabet01/character01'"},
+        {"{\"index\":0,\"kind\":\"classes\",\"way\":1,\"classes\":[\"alphabet01/character0"
+         "1\"],\"supports\":{\"images\":[\"alphabet01/character01/01.png\"],\"labels\":[0]"
+         "},\"queries\":{\"images\":[],\"labels\":[]},\"unlabeled\":{\"images\":[],\"truth"
+         "\":[]}}",
+         "the episode has no queries"},
+        {"{\"index\":0,\"kind\":\"unsupervised\",\"way\":1,\"classes\":[\"alphabet01/chara"
+         "cter01\"],\"supports\":{\"images\":[\"alphabet01/character01/01.png\"],\"labels"
+         "\":[0]},\"queries\":{\"images\":[],\"labels\":[]},\"unlabeled\":{\"images\":[],"
+         "\"truth\":[]}}",
+         "an unsupervised episode has no supports"},
+        {"{\"index\":0,\"kind\":\"super-classes\",\"way\":1,\"classes\":[\"alphabet02\"],"
+         "\"supports\":{\"images\":[\"alphabet01/character01/01.png\"],\"labels\":[0]},\"q"
+         "ueries\":{\"images\":[\"alphabet01/character01/02.png\"],\"labels\":[0]},\"unlab"
+         "eled\":{\"images\":[],\"truth\":[]}}",
+         "belongs to 'alphabet01', but its label 0 stands for 'alphabet02'"},
     };
+    const char *boast = "99999999";
+    snprintf(text, sizeof text, "%.*s%s}\n{}\n", (int)(strlen(head) - 3), head, boast);
+    refuses(state, dataset, text, "line 1: the file is too short for 99999999 episodes");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "%s%s\n", head, cases[i].episode);
         refuses(state, dataset, text, cases[i].sentence);
+    }
+    imp_dataset_free(dataset);
+}
+
+static void memory_may_run_out_anywhere(void **state)
+{
+    imp_dataset *dataset = open_glyphs(1, 0);
+    imp_episode_options options = semi_supervised();
+    scratch_path path = scratch_file(state, "episodes.jsonl");
+    assert_int_equal(imp_episodes_save(dataset, &options, 0, 2, path.text, NULL), IMP_OK);
+    /* The allocator is replaced while the dataset is held: its blocks are not touched meanwhile. */
+    for (int what = 0; what < 3; what++)
+        for (size_t n = 1;; n++) {
+            failing_allocator allocator;
+            failing_allocator_install(&allocator, n);
+            imp_episodes read = {0};
+            imp_feed *feed = NULL;
+            const imp_task *task;
+            imp_status status = what == 0 ? imp_episodes_load(dataset, path.text, &read, NULL)
+                                : what == 1
+                                    ? imp_episodes_save(dataset, &options, 0, 2, path.text, NULL)
+                                    : imp_feed_open(dataset, &options, 0, 2, &feed, NULL);
+            if (feed != NULL)
+                assert_int_equal(imp_feed_next(feed, &task, NULL), IMP_OK);
+            imp_feed_close(feed);
+            imp_episodes_clear(&read);
+            assert_int_equal(allocator.live, 0);
+            assert_int_equal(scratch_entries(state), 1);
+            if (!failing_allocator_remove(&allocator)) {
+                assert_int_equal(status, IMP_OK);
+                break;
+            }
+            assert_int_not_equal(status, IMP_OK);
+        }
+    imp_dataset_free(dataset);
+}
+
+/* Closed at any moment, with a task in hand or without, a feed ends. */
+static void a_feed_may_be_closed_at_any_moment(void **state)
+{
+    (void)state;
+    imp_dataset *dataset = open_glyphs(1, 0);
+    imp_episode_options options = semi_supervised();
+    for (int taken = 0; taken < 60; taken++) {
+        imp_feed *feed;
+        assert_int_equal(imp_feed_open(dataset, &options, 0, (size_t)taken % 3, &feed, NULL),
+                         IMP_OK);
+        for (int i = 0; i < taken % 5; i++) {
+            const imp_task *task;
+            assert_int_equal(imp_feed_next(feed, &task, NULL), IMP_OK);
+        }
+        imp_feed_close(feed);
     }
     imp_dataset_free(dataset);
 }
@@ -220,6 +317,9 @@ int main(void)
         cmocka_unit_test(a_feed_gives_what_drawing_gives),
         cmocka_unit_test_setup_teardown(saved_episodes_replay, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(bad_files_are_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test(a_feed_may_be_closed_at_any_moment),
+        cmocka_unit_test_setup_teardown(memory_may_run_out_anywhere, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,11 +90,15 @@ def dp_means(points, labels, o):
     return algorithm_1(points, labels, o, hard=True)
 
 
-def prototypes(points, labels, o):
-    clusters = class_means(points, labels, 1.0)
+def prototypes(points, labels, o, sigma=1.0):
+    clusters = class_means(points, labels, sigma)
     for c in clusters:
         c.weight = (labels == c.label).sum()
     return clusters, None
+
+
+def prototypes_learned(points, labels, o):
+    return prototypes(points, labels, o, sigma=o["sigma_l"])
 
 
 def neighbors(points, labels, o):
@@ -180,6 +184,7 @@ METHODS = {
     "imp-tied": imp_tied,
     "dp-means": dp_means,
     "prototypes": prototypes,
+    "prototypes --learn-sigma": prototypes_learned,
     "neighbors": neighbors,
     "soft-kmeans": soft_kmeans,
     "soft-kmeans-cluster": soft_kmeans_cluster,
@@ -191,13 +196,14 @@ REPEATED = ("imp", "imp-tied", "dp-means", "soft-kmeans", "soft-kmeans-cluster")
 THRESHOLD = ("imp", "imp-tied", "dp-means")
 
 
-def classify(clusters, queries, way):
+def classify(clusters, queries, way, open_set):
     rows = []
     for x in queries:
-        scores = [-math.inf] * way
+        scores = [-math.inf] * (way + 1)  # the last is none of the classes, and has label -1
         for c in clusters:
-            if c.label >= 0:
-                scores[c.label] = max(scores[c.label], c.prior + log_density(x, c.mean, c.sigma))
+            scores[c.label] = max(scores[c.label], c.prior + log_density(x, c.mean, c.sigma))
+        if not open_set:
+            scores.pop()
         rows.append(softmax(scores))
     return numpy.array(rows)
 
@@ -211,6 +217,8 @@ def run(folder, method, o, points, labels, queries):
     line += ["--alpha", str(o["alpha"]), "--sigma-l", str(o["sigma_l"])]
     sigma_u = o["distractor_sigma"] if method == "soft-kmeans-cluster" else o["sigma_u"]
     line += ["--sigma-u", str(sigma_u), "--cluster-steps", str(o["steps"])]
+    if o["open_set"]:
+        line.append("--open-set")
     if o["lambda"] is not None:
         line += ["--lambda", str(o["lambda"])]
     return json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
@@ -245,6 +253,9 @@ def main():
             if random.rand() < 0.3:
                 points, labels = points[labels >= 0], labels[labels >= 0]
             points = points.astype("float32")
+            mixed = random.permutation(len(labels))  # the command is to take labelled ones first
+            points, labels = points[mixed], labels[mixed]
+            first = numpy.argsort(labels < 0, kind="stable")
             queries = (centers[random.randint(0, way, 9)] + random.randn(9, d)).astype("float32")
             for method, reference in METHODS.items():
                 o = {
@@ -255,11 +266,12 @@ def main():
                     "steps": int(random.randint(1, 4)) if method in REPEATED else 1,
                     "lambda": None,
                     "no_prior": False,
+                    "open_set": bool(random.rand() < 0.5),
                 }
                 if method in THRESHOLD and random.rand() < 0.5:
                     o["lambda"] = float(random.choice([1, 4, 10]))
-                clusters, lam = reference(points.astype(float), labels, o)
-                probabilities = classify(clusters, queries.astype(float), way)
+                clusters, lam = reference(points[first].astype(float), labels[first], o)
+                probabilities = classify(clusters, queries.astype(float), way, o["open_set"])
                 answer = run(folder, method, o, points, labels, queries)
                 compare(method, o, answer, clusters, lam, probabilities)
                 compared += 1

@@ -169,6 +169,71 @@ static void orders(void **state)
     imp_clustering_free(found);
 }
 
+/* Whatever the points' scale, about as many clusters as are wanted. */
+static void a_wanted_number_is_about_what_comes(void **state)
+{
+    (void)state;
+    enum { POINTS = 300, D = 8 };
+    float cloud[POINTS * D];
+    static const double scales[] = {0.01, 1, 100};
+    for (size_t s = 0; s < 3; s++)
+        for (size_t k = 5; k <= 100; k += 15)
+            for (int rule = 0; rule < 2; rule++) {
+                imp_random random = imp_random_start(6, IMP_STREAM_DEMO, 0);
+                for (size_t i = 0; i < POINTS * D; i++)
+                    cloud[i] = (float)(scales[s] * imp_random_normal(&random));
+                imp_cluster_options options;
+                imp_cluster_options_init(&options);
+                options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+                options.clusters = k;
+                imp_clustering *found = cluster(cloud, POINTS, D, &options);
+                assert_in_range(found->clusters, k - k / 10, k + k / 10 + 1);
+                assert_true(rule || found->sigma == found->lambda / (8 * D));
+                /* and they divide the points: none holds most of them */
+                for (size_t c = 0; c < found->clusters; c++)
+                    assert_true(found->cluster_size[c] < POINTS / 2);
+                imp_clustering_free(found);
+            }
+}
+
+/* Corners of a square are equally far: three cannot be had, but not fewer come than are wanted. */
+static void equal_radii(void **state)
+{
+    (void)state;
+    const float square[] = {0, 0, 0, 1, 1, 0, 1, 1};
+    static const size_t expected[] = {1, 2, 4, 4};
+    for (size_t k = 1; k <= 4; k++)
+        for (int rule = 0; rule < 2; rule++) {
+            imp_cluster_options options;
+            imp_cluster_options_init(&options);
+            options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+            options.clusters = k;
+            options.steps = 1;
+            imp_clustering *found = cluster(square, 4, 2, &options);
+            assert_int_equal(found->clusters, expected[k - 1]);
+            imp_clustering_free(found);
+        }
+}
+
+static void extreme_variances_and_points(void **state)
+{
+    (void)state;
+    const float x[] = {3e38F, -3e38F, 0, 1e-38F, 1};
+    static const double sigmas[] = {1e-30, 1e30}, lambdas[] = {0, 1, 1e300};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t l = 0; l < 3; l++) {
+            imp_cluster_options options;
+            imp_cluster_options_init(&options);
+            options.sigma = sigmas[s];
+            options.lambda = lambdas[l];
+            imp_clustering *found = cluster(x, 5, 1, &options);
+            assert_true(found->clusters > 0 && isfinite(found->objective));
+            for (size_t i = 0; i < 5; i++)
+                assert_in_range(found->assignment[i], 0, found->clusters - 1);
+            imp_clustering_free(found);
+        }
+}
+
 static void tuning_finds_the_blobs(void **state)
 {
     (void)state;
@@ -255,7 +320,11 @@ static void bad_input_is_refused(void **state)
     refuse(x, 2, 2, NULL,
            "point row 1, column 1 is not a number (NaN); every value must be a finite number");
     options.sigma = 0;
-    refuse(x, 1, 2, &options, "sigma is 0; a variance is a finite number above 0");
+    refuse(x, 1, 2, &options, "sigma is 0; a variance is a number from 1e-30 to 1e+30");
+    options.sigma = 1e-300;
+    refuse(x, 1, 2, &options, "sigma is 1e-300; a variance is a number from 1e-30 to 1e+30");
+    options.sigma = 1e308;
+    refuse(x, 1, 2, &options, "sigma is 1e+308; a variance is a number from 1e-30 to 1e+30");
     options.sigma = 1, options.lambda = -1;
     refuse(x, 1, 2, &options,
            "lambda is -1; a threshold for squared distances is a finite number of at least 0");
@@ -274,7 +343,7 @@ static void every_allocation_may_fail(void **state)
     draw_blobs(x, y, 3);
     for (int what = 0; what < 3; what++) {
         bool failed = true;
-        for (size_t n = 1; failed && n < 200; n++) {
+        for (size_t n = 1; failed; n++) {
             failing_allocator allocator;
             failing_allocator_install(&allocator, n);
             imp_cluster_options options;
@@ -303,6 +372,9 @@ int main(void)
         cmocka_unit_test(blobs_are_found),
         cmocka_unit_test(dp_means_by_hand),
         cmocka_unit_test(orders),
+        cmocka_unit_test(a_wanted_number_is_about_what_comes),
+        cmocka_unit_test(equal_radii),
+        cmocka_unit_test(extreme_variances_and_points),
         cmocka_unit_test(tuning_finds_the_blobs),
         cmocka_unit_test(odd_input),
         cmocka_unit_test(bad_input_is_refused),

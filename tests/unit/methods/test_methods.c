@@ -14,6 +14,8 @@
 
 #include "episodes.h"
 #include "failing_allocator.h"
+#include "methods/imp.h"
+#include "methods/masked_loss.h"
 
 static imp_method *create(const char *name, const imp_method_options *options)
 {
@@ -66,11 +68,16 @@ static void bad_options_are_refused(void **state)
                    "'impp' is not a method; there are imp, imp-tied, prototypes, neighbors, "
                    "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em");
     options = good, options.sigma_l = 0;
-    refuse_options("imp", &options, "sigma_l is 0; a variance is a finite number above 0");
+    refuse_options("imp", &options, "sigma_l is 0; a variance is a number from 1e-30 to 1e+30");
     options = good, options.sigma_u = -1;
-    refuse_options("imp", &options, "sigma_u is -1; a variance is a finite number above 0");
+    refuse_options("imp", &options, "sigma_u is -1; a variance is a number from 1e-30 to 1e+30");
     options = good, options.sigma_l = INFINITY;
-    refuse_options("imp", &options, "sigma_l is inf; a variance is a finite number above 0");
+    refuse_options("imp", &options, "sigma_l is inf; a variance is a number from 1e-30 to 1e+30");
+    options = good, options.sigma_l = 1e-300;
+    refuse_options("em", &options, "sigma_l is 1e-300; a variance is a number from 1e-30 to 1e+30");
+    options = good, options.sigma_u = 1e308;
+    refuse_options("imp", &options,
+                   "sigma_u is 1e+308; a variance is a number from 1e-30 to 1e+30");
     options = good, options.alpha = 0;
     refuse_options("imp", &options, "alpha is 0; a concentration is a finite number above 0");
     options = good, options.lambda = -2;
@@ -87,9 +94,9 @@ static void bad_options_are_refused(void **state)
                    "soft-kmeans-cluster take more than one cluster step");
     options = good, options.learn_sigma = true;
     refuse_options("imp", &options,
-                   "learn_sigma is an option of prototypes; 'imp' learns what it has");
+                   "only prototypes can be told to learn sigma; 'imp' learns what it has");
     options = good, options.no_prior = true;
-    refuse_options("imp", &options, "no_prior is an option of em, not of 'imp'");
+    refuse_options("imp", &options, "only em can go without its prior; 'imp' cannot");
 }
 
 static void options_of_an_older_caller_are_taken(void **state)
@@ -198,7 +205,7 @@ static void bad_episodes_are_refused(void **state)
                        "class 3 has no labelled point; every class from 0 to 3 needs at least one");
         view.way = 0;
         refuse_episode(method, &view,
-                       "the episode has 0 classes; it needs at least 1 and at most 2147483647");
+                       "the episode has 0 classes; it needs at least 1 and at most 2147483648");
         view = episode.view;
         view.dimensions = 0;
         refuse_episode(method, &view, "the points have no dimensions; they need at least 1");
@@ -216,8 +223,8 @@ static void a_lost_variance_is_refused(void **state)
     imp_method *method = create("imp", NULL);
     imp_method_values(method, NULL)[1] = -1e4;
     refuse_episode(method, &episode.view,
-                   "the parameter log_sigma_u is -10000; its exponential must be a finite number "
-                   "above 0");
+                   "the parameter log_sigma_u is -10000; its exponential is a variance, a number "
+                   "from 1e-30 to 1e+30");
     imp_method_free(method);
     method = create("soft-kmeans-masked", NULL);
     imp_method_values(method, NULL)[3] = NAN;
@@ -292,6 +299,66 @@ static void all_points_equal(void **state)
                         isfinite(result.query_gradient[i]));
         imp_method_free(method);
     }
+}
+
+/* The smallest and largest variances there may be, points at the ends of what a float can be. */
+static void extreme_variances_and_points(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    const imp_episode_view *view = &episode.view;
+    for (size_t i = 0; i < 6; i++) {
+        episode.support[i] = 3e38F;
+        episode.unlabeled[i] = -3e38F;
+        episode.unlabeled[6 + i] = 1e-38F;
+        episode.query[i] = -3e38F;
+    }
+    static const double sigmas[] = {1e-30, 1e30};
+    for (size_t m = 0; imp_method_name_at(m); m++)
+        for (size_t s = 0; s < 4; s++) {
+            imp_method_options options;
+            imp_method_options_init(&options, imp_method_name_at(m));
+            options.sigma_l = sigmas[s % 2];
+            options.sigma_u = sigmas[s / 2];
+            options.open_set = true;
+            imp_method *method = create(imp_method_name_at(m), &options);
+            imp_method_result result = run(method, view, true);
+            assert_true(result.cluster_count >= view->way && isfinite(result.loss));
+            for (size_t q = 0; q < view->query_count; q++) {
+                float sum = 0;
+                for (size_t k = 0; k < result.outcomes; k++)
+                    sum += result.probabilities[q * result.outcomes + k];
+                assert_true(fabsf(sum - 1) < 1e-5F);
+            }
+            for (size_t c = 0; c < result.cluster_count; c++)
+                assert_true(isfinite(result.cluster_weight[c]) && result.cluster_weight[c] > 0);
+            imp_method_free(method);
+        }
+    episode_free(&episode);
+}
+
+/* Where no density is left even as a logarithm, the nearest cluster that may be joined takes all.
+ */
+static void a_point_without_densities_goes_to_the_nearest(void **state)
+{
+    (void)state;
+    imp_clusters clusters = {0};
+    imp_clusters_restart(&clusters, 1);
+    const float place[] = {0, 10, 20}, x = 19, far = 3e38F;
+    for (int32_t c = 0; c < 3; c++)
+        assert_int_equal(imp_clusters_add(&clusters, c, 1e-320, &place[c], NULL), IMP_OK);
+    imp_soft_assignment(&clusters, &x, IMP_UNLABELED);
+    assert_true(clusters.score[0] == 0 && clusters.score[1] == 0 && clusters.score[2] == 1);
+    imp_soft_assignment(&clusters, &x, 1);
+    assert_true(clusters.score[0] == 0 && clusters.score[1] == 1 && clusters.score[2] == 0);
+
+    size_t best[4];
+    double score[4];
+    imp_best_clusters(&clusters, 3, &far, best, score);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(best[k] == k && isfinite(score[k]));
+    assert_true(best[3] == IMP_NO_CLUSTER && score[3] == -INFINITY);
+    imp_clusters_release(&clusters);
 }
 
 static void no_queries_and_no_labels_of_queries(void **state)
@@ -515,23 +582,66 @@ static void masked_means_follow_the_definition(void **state)
 
 /* ---- memory ---- */
 
+/* Whatever clusters the points come to, and in fewer dimensions or with fewer points too. */
 static void a_grown_workspace_allocates_no_more(void **state)
 {
     (void)state;
-    test_episode episode = episode_generate(&semi);
+    enum { EPISODES = 7 };
+    test_episode episodes[EPISODES];
+    for (size_t e = 0; e < EPISODES; e++) {
+        test_shape shape = semi;
+        shape.seed = e;
+        shape.spread = e < 4 ? pow(10, (double)e - 1) : 1000; /* few clusters, then one per point */
+        shape.dimensions = e == 4 ? 2 : shape.dimensions;
+        shape.shot = e == 5 ? 1 : shape.shot;
+        shape.distractors = e == 6 ? 0 : shape.distractors;
+        episodes[e] = episode_generate(&shape);
+    }
+    size_t fewest = SIZE_MAX, most = 0;
     for (size_t m = 0; imp_method_name_at(m); m++) {
         failing_allocator allocator;
         failing_allocator_install(&allocator, 0);
         imp_method *method = create(imp_method_name_at(m), NULL);
-        run(method, &episode.view, true);
+        run(method, &episodes[0].view, true);
         size_t before = atomic_load(&allocator.calls);
-        run(method, &episode.view, true);
-        assert_int_equal(atomic_load(&allocator.calls), before);
+        for (size_t e = 0; e < EPISODES; e++) {
+            imp_method_result result = run(method, &episodes[e].view, true);
+            assert_int_equal(atomic_load(&allocator.calls), before);
+            fewest = result.cluster_count < fewest ? result.cluster_count : fewest;
+            most = result.cluster_count > most ? result.cluster_count : most;
+        }
         imp_method_free(method);
         assert_int_equal(atomic_load(&allocator.live), 0);
         failing_allocator_remove(&allocator);
     }
-    episode_free(&episode);
+    assert_true(fewest <= 3 && most >= 20); /* the episodes were different enough */
+    for (size_t e = 0; e < EPISODES; e++)
+        episode_free(&episodes[e]);
+}
+
+/* Many points in few dimensions and few in many take turns: each size has been seen. */
+static void sizes_that_take_turns_allocate_no_more(void **state)
+{
+    (void)state;
+    test_shape wide = semi, long_ = semi;
+    wide.dimensions = 40, wide.unlabeled = 1;
+    long_.dimensions = 2, long_.unlabeled = 30;
+    test_episode episodes[] = {episode_generate(&wide), episode_generate(&long_)};
+    for (size_t m = 0; imp_method_name_at(m); m++) {
+        failing_allocator allocator;
+        failing_allocator_install(&allocator, 0);
+        imp_method *method = create(imp_method_name_at(m), NULL);
+        run(method, &episodes[0].view, true);
+        run(method, &episodes[1].view, true);
+        size_t before = atomic_load(&allocator.calls);
+        run(method, &episodes[0].view, true);
+        run(method, &episodes[1].view, true);
+        assert_int_equal(atomic_load(&allocator.calls), before);
+        imp_method_free(method);
+        failing_allocator_remove(&allocator);
+    }
+    episode_free(&episodes[0]);
+    episode_free(&episodes[1]);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -574,12 +684,15 @@ int main(void)
         cmocka_unit_test(a_lost_variance_is_refused),
         cmocka_unit_test(one_point_of_one_class),
         cmocka_unit_test(all_points_equal),
+        cmocka_unit_test(extreme_variances_and_points),
+        cmocka_unit_test(a_point_without_densities_goes_to_the_nearest),
         cmocka_unit_test(no_queries_and_no_labels_of_queries),
         cmocka_unit_test(unlabeled_supports_are_unlabeled_points),
         cmocka_unit_test(open_set),
         cmocka_unit_test(a_million_points),
         cmocka_unit_test(masked_means_follow_the_definition),
         cmocka_unit_test(a_grown_workspace_allocates_no_more),
+        cmocka_unit_test(sizes_that_take_turns_allocate_no_more),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,33 @@ static void without_labels(void **state)
     imp_mixture_free(mixture);
 }
 
+/* The smallest and largest variances there may be, points at the ends of what a float can be. */
+static void extreme_variances_and_points(void **state)
+{
+    (void)state;
+    const float x[] = {3e38F, -3e38F, 0, 1, 2}, query[] = {3e38F, -1e38F, 1e-38F};
+    const int32_t y[] = {0, 1, 0, -1, -1};
+    for (int s = 0; s < 4; s++) {
+        imp_mixture_options options;
+        imp_mixture_options_init(&options);
+        options.sigma_l = s % 2 ? 1e30 : 1e-30;
+        options.sigma_u = s / 2 ? 1e30 : 1e-30;
+        imp_mixture *mixture = fit(x, y, 5, 1, &options), *grown = add(mixture, x, y, 5, 1);
+        int32_t label[3], cluster[3];
+        float probability[9], distance[3];
+        imp_mixture_predictions out = {label, probability, distance, cluster};
+        assert_int_equal(imp_mixture_predict(grown, query, 3, 1, true, &out, NULL), IMP_OK);
+        size_t clusters = imp_mixture_summarize(grown).clusters;
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(cluster[i] >= 0 && (size_t)cluster[i] < clusters);
+            assert_true(fabsf(probability[3 * i] + probability[3 * i + 1] + probability[3 * i + 2] -
+                              1) < 1e-5F);
+        }
+        imp_mixture_free(mixture);
+        imp_mixture_free(grown);
+    }
+}
+
 static void many_threads_predict_at_once(void **state)
 {
     (void)state;
@@ -377,8 +404,14 @@ static void bad_input_is_refused(void **state)
     x[1] = 1;
     options.alpha = -1;
     refuse_fit(x, y, 4, 1, &options, "alpha is -1; a concentration is a finite number above 0");
-    options.alpha = 1, options.sigma_u = 0;
-    refuse_fit(x, y, 4, 1, &options, "sigma_u is 0; a variance is a finite number above 0");
+    options.alpha = 1, options.sigma_l = 1e308;
+    refuse_fit(x, y, 4, 1, &options,
+               "sigma_l is 1e+308; a variance is a number from 1e-30 to 1e+30");
+    options.sigma_l = 1, options.sigma_u = 1e-300;
+    refuse_fit(x, y, 4, 1, &options,
+               "sigma_u is 1e-300; a variance is a number from 1e-30 to 1e+30");
+    options.sigma_u = 0;
+    refuse_fit(x, y, 4, 1, &options, "sigma_u is 0; a variance is a number from 1e-30 to 1e+30");
 
     imp_mixture *mixture = fit(x, y, 4, 1, NULL), *grown;
     imp_error error;
@@ -416,14 +449,14 @@ static void bad_files_are_refused(void **state)
     scratch_path path = scratch_file(state, "m.safetensors");
     imp_mixture *mixture;
     imp_error error;
-    for (int fault = 0; fault <= 13; fault++) {
+    for (int fault = 0; fault <= 16; fault++) {
         size_t count = 7;
-        labels[0] = fault == 1 ? 1 : fault == 2 ? -2 : 0;
-        weights[1] = fault == 3 ? 0 : fault == 4 ? NAN : 2;
+        labels[0] = fault == 1 ? 1 : fault == 2 || fault == 14 ? -2 : 0;
+        weights[1] = fault == 3 ? 0 : fault == 4 ? NAN : fault == 15 ? 1e-310 : 2;
         sums[0] = fault == 5 ? INFINITY : 1;
-        classes = fault == 6 ? -1 : fault == 7 ? 2 : 1;
+        classes = fault == 6 ? -1 : fault == 7 ? 2 : fault == 14 ? 0 : 1;
         lambda = fault == 8 ? NAN : 1;
-        sigma_l = fault == 9 ? 0 : 1;
+        sigma_l = fault == 9 ? 0 : fault == 16 ? 1e-300 : 1;
         count = fault == 10 ? 6 : 7;
         tensors[1].count = tensors[1].shape[0] = fault == 11 ? 1 : 2;
         tensors[6].name = fault == 12 ? "sigma" : "sigma_u";
@@ -484,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_and_predicts_as_the_method_does),
         cmocka_unit_test(without_labels),
+        cmocka_unit_test(extreme_variances_and_points),
         cmocka_unit_test(many_threads_predict_at_once),
         cmocka_unit_test(adding_follows_the_rule),
         cmocka_unit_test_setup_teardown(adding_by_parts_and_through_a_file_gives_the_same_bits,
