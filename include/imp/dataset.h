@@ -70,8 +70,8 @@ typedef struct imp_dataset_options {
      * - "classes:A/B/C": a random part A, B, C of the classes.
      * - "super-classes:A/B/C": the same with whole super-classes.
      * - "modes:A/B/C": the same within every super-class.
-     * - "lists:FOLDER": FOLDER/train.txt, val.txt and test.txt (or split-train.txt, ...), a class
-     * or super-class a line. What is on no list is in no split. */
+     * - "lists:FOLDER": FOLDER/train.txt, val.txt and test.txt (or split-train.txt, ...) with a
+     *   class or super-class a line. What is on no list is in no split. */
     const char *split;
     uint64_t split_seed;
 
@@ -89,8 +89,8 @@ IMP_API imp_dataset_options imp_dataset_defaults(void);
  * "pack:PATH", "glyphs", or a PATH alone, whose kind is found by looking.
  *
  * - omniglot: a folder that holds images_background and images_evaluation, as folders or zips.
- * - csv: a folder that holds train.csv, val.csv, test.csv (one is enough) and the pictures: in
- * place, in any folder below, or in images.zip, images.tar or images.tar.gz.
+ * - csv: a folder that holds train.csv, val.csv and test.csv, or one of them, and the pictures: in
+ *   place, in any folder below, or in images.zip, images.tar or images.tar.gz.
  * - folder: a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
  * - pack: a file that imp_dataset_pack() wrote; size, channels and inversion are as packed. It is
  *   mapped and must not be changed in place while the dataset is open.

@@ -27,6 +27,9 @@
 bool imp_is_pack(const char *path)
 {
     char magic[sizeof IMP_PACK_MAGIC - 1];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false; /* opening a pipe would wait for a writer */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;

@@ -114,6 +114,9 @@ imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t 
     struct stat about;
     if (stat(path, &about) != 0)
         return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(errno));
+    if (!S_ISDIR(about.st_mode) && !S_ISREG(about.st_mode))
+        return imp_fail(error, IMP_EFORMAT, "'%s' is a device or a pipe, not a folder or archive",
+                        path);
     source->path = imp_duplicate(path);
     if (source->path == NULL)
         return imp_fail_memory(error, "a path");

@@ -125,17 +125,8 @@ imp_status imp_clusters_add_class_means(imp_clusters *clusters, const imp_points
         if (status != IMP_OK)
             return status;
     }
-    for (size_t i = 0; i < points->first_count; i++) {
-        int32_t label = imp_points_label(points, i);
-        if (label < 0)
-            continue;
-        size_t c = before + (size_t)label;
-        const float *x = imp_points_row(points, i);
-        double *sum = imp_clusters_sum(clusters, c);
-        clusters->weight[c]++;
-        for (size_t j = 0; j < clusters->dimensions; j++)
-            sum[j] += x[j];
-    }
+    if (way > 0)
+        imp_sum_classes(points, way, clusters->weight + before, imp_clusters_sum(clusters, before));
     for (size_t c = before; c < clusters->count; c++)
         for (size_t j = 0; j < clusters->dimensions; j++)
             imp_clusters_mean(clusters, c)[j] =

@@ -1,7 +1,8 @@
 /*
  * points.c - what holds for every array of points and labels before a method looks at it.
  *
- * The order made here is the one that Algorithm 1 takes points in: labelled ones first.
+ * The order made here is the one that Algorithm 1 takes points in: labelled ones first; the sums
+ * are those of its first step.
  */
 #include "methods/points.h"
 
@@ -58,6 +59,24 @@ imp_status imp_check_complete(const int32_t *label, size_t count, size_t way, un
                         "one",
                         (size_t)(missing - seen), way - 1);
     return IMP_OK;
+}
+
+void imp_sum_classes(const imp_points *points, size_t way, double *members, double *sum)
+{
+    size_t d = points->dimensions;
+    for (size_t class = 0; class < way; class ++)
+        members[class] = 0;
+    for (size_t v = 0; v < way * d; v++)
+        sum[v] = 0;
+    for (size_t i = 0; i < points->first_count; i++) {
+        int32_t label = imp_points_label(points, i);
+        if (label < 0)
+            continue;
+        const float *x = imp_points_row(points, i);
+        members[label]++;
+        for (size_t j = 0; j < d; j++)
+            sum[(size_t)label * d + j] += x[j];
+    }
 }
 
 size_t imp_count_unlabeled(const int32_t *label, size_t count)

@@ -62,6 +62,9 @@ imp_status imp_check_complete(const int32_t *label, size_t count, size_t way, un
                               imp_error *error);
 size_t imp_seen_bytes(size_t count, size_t way);
 
+/* members(way) = how many labelled points each class has, sum(way, dimensions) = their sums. */
+void imp_sum_classes(const imp_points *points, size_t way, double *members, double *sum);
+
 /* How many of the labels are IMP_UNLABELED. */
 size_t imp_count_unlabeled(const int32_t *label, size_t count);
 

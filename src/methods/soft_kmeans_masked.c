@@ -73,16 +73,7 @@ static size_t unlabeled_point(const imp_points *points, size_t j)
 static void find_class_means(const imp_run *run, workspace *w)
 {
     size_t d = w->dimensions;
-    memset(w->members, 0, w->way * sizeof *w->members);
-    memset(w->class_mean, 0, w->way * d * sizeof *w->class_mean);
-    for (size_t i = 0; i < run->points.first_count; i++) {
-        int32_t label = imp_points_label(&run->points, i);
-        if (label < 0)
-            continue;
-        w->members[label]++;
-        for (size_t k = 0; k < d; k++)
-            w->class_mean[(size_t)label * d + k] += imp_points_row(&run->points, i)[k];
-    }
+    imp_sum_classes(&run->points, w->way, w->members, w->class_mean);
     for (size_t c = 0; c < w->way; c++)
         for (size_t k = 0; k < d; k++)
             w->class_mean[c * d + k] /= w->members[c];

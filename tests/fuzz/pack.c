@@ -1,5 +1,5 @@
 /*
- * fuzz_pack.c - any bytes at all as a pack: a dataset or a sentence, never a crash or a leak.
+ * pack.c - any bytes at all as a pack: a dataset or a sentence, never a crash or a leak.
  *
  * Checksums would stop the fuzzer at the door; they are made right first, so that it gets to the
  * checks behind them.

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -68,6 +69,13 @@ static void a_pack_is_the_same_dataset(void **state)
     char command[1200];
     snprintf(command, sizeof command, "cmp -s '%s' '%s'", path.text, again.text);
     assert_int_equal(system(command), 0); // NOLINT(bugprone-command-processor)
+}
+
+static void a_pipe_is_no_pack(void **state)
+{
+    scratch_path path = scratch_file(state, "pipe");
+    assert_int_equal(mkfifo(path.text, 0600), 0);
+    assert_false(imp_is_pack(path.text)); /* and does not wait for a writer */
 }
 
 static size_t read_small(void **state, uint8_t **bytes)
@@ -224,6 +232,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(a_pipe_is_no_pack),
         TEST(a_pack_is_the_same_dataset),
         TEST(every_flipped_byte_is_noticed),
         TEST(hostile_numbers_are_refused),

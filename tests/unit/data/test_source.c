@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -125,6 +126,10 @@ static void what_cannot_be_opened(void **state)
     scratch_write(path.text, "this is no archive", 18);
     assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
     assert_non_null(strstr(error.message, "text.zip"));
+    path = scratch_file(state, "pipe");
+    assert_int_equal(mkfifo(path.text, 0600), 0);
+    assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "a device or a pipe"));
 }
 
 /* Cut anywhere, an archive is refused or gives fewer files; it never crashes. */
