@@ -90,7 +90,7 @@ consume_by_pkg_config() { # STAGE [--static]
     local stage=$1
     shift
     local libdir=$stage/usr/local/lib
-    export PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
+    local -x PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
     local flags
     flags=$(pkg-config "$@" --cflags --libs imp) || return
     # shellcheck disable=SC2086 # the flags are words to split
