@@ -12,7 +12,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/imp DESTINATION ${CMAKE_INSTALL_
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/imp)
 
+# An application needs the libraries behind a static libimp at every link; a shared one brings them
+# along. They are not left to `pkg-config --static`, which would ask for their static libraries too.
 list(JOIN IMP_MODULES " " requires)
+set(requires_kind Requires.private)
+set(static_libs)
+if(NOT BUILD_SHARED_LIBS)
+  set(requires_kind Requires)
+  set(static_libs " ${OpenMP_C_FLAGS} -lm")
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/imp.pc.in imp.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/imp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -86,13 +86,12 @@ build_and_test() { # PRESET [CTEST-ARGUMENT...]
 
 # Compiles and runs the consumer as an application with a Makefile would. pkg-config takes the
 # staging folder for the root of another system, which is what it is.
-consume_by_pkg_config() { # STAGE [--static]
+consume_by_pkg_config() { # STAGE
     local stage=$1
-    shift
     local libdir=$stage/usr/local/lib
     local -x PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
     local flags
-    flags=$(pkg-config "$@" --cflags --libs imp) || return
+    flags=$(pkg-config --cflags --libs imp) || return
     # shellcheck disable=SC2086 # the flags are words to split
     gcc tests/install/consumer.c $flags -o "$stage/consumer" &&
         LD_LIBRARY_PATH=$libdir "$stage/consumer"
@@ -104,12 +103,11 @@ consume_by_cmake() { # STAGE
         "$1/consumer-build/consumer"
 }
 
-install_and_consume() { # NAME BUILD-FOLDER [PKG-CONFIG-OPTION]
+install_and_consume() { # NAME BUILD-FOLDER
     local name=$1 build=$2 stage=$work/$1
-    shift 2
     check "$name: install" env DESTDIR="$stage" cmake --install "$build" || return
     check "$name: the installed command runs" "$stage/usr/local/bin/imp" --version
-    check "$name: pkg-config" consume_by_pkg_config "$stage" "$@"
+    check "$name: pkg-config" consume_by_pkg_config "$stage"
     check "$name: find_package" consume_by_cmake "$stage"
 }
 
@@ -145,7 +143,7 @@ build_and_test asan
 heading "Installed library"
 install_and_consume shared build/gcc
 if check "static: build" configure_and_build static; then
-    install_and_consume static build/static --static
+    install_and_consume static build/static
 fi
 
 heading "Exported symbols"
