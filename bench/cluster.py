@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 from protocol import HERE, ISA, PYTHON, Peer, Unavailable
-from run import machine, package_versions, progress
+from run import introduce, machine, package_versions, progress
 
 try:
     import numpy
@@ -456,11 +456,7 @@ def write(name, result, options):
 def main():
     options = parse()
     here = machine()
-    print(f"{here['cpu']} (family/model {here['family_model']}), {here['cores']} cores, "
-          f"AVX-512 {'yes' if here['avx512'] else 'no'}")
-    if here["load_at_start"] > 0.3:
-        print(f"warning: the machine is busy (load {here['load_at_start']:.1f}); "
-              "do not trust these figures")
+    introduce(here)
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
     for part in options.parts:
         hellos, unavailable = {}, {}

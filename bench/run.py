@@ -199,14 +199,19 @@ def parse():
     return options
 
 
-def main():
-    options = parse()
-    here = machine()
+def introduce(here):
+    """Says what is measured on, and whether that is quiet enough."""
     print(f"{here['cpu']} (family/model {here['family_model']}), {here['cores']} cores, "
           f"AVX-512 {'yes' if here['avx512'] else 'no'}")
     if here["load_at_start"] > 0.3:
         print(f"warning: the machine is busy (load {here['load_at_start']:.1f}); "
               "do not trust these figures")
+
+
+def main():
+    options = parse()
+    here = machine()
+    introduce(here)
     configs, hellos, unavailable = [], {}, {}
     for what in ([options.only] if options.only else ["train", "eval"]):
         for size in options.shapes:
