@@ -161,3 +161,21 @@ void episode_free(test_episode *episode)
     json_decref(episode->expected);
     *episode = (test_episode){0};
 }
+
+imp_method *method_create(const char *name, const imp_method_options *options)
+{
+    imp_method *method;
+    imp_error error;
+    if (imp_method_create(name, options, &method, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return method;
+}
+
+imp_method_result method_run(imp_method *method, const imp_episode_view *episode, bool gradients)
+{
+    imp_method_result result;
+    imp_error error;
+    if (imp_method_run(method, episode, gradients, &result, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    return result;
+}

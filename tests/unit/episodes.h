@@ -44,4 +44,8 @@ test_episode episode_load(const char *folder);
 
 void episode_free(test_episode *episode);
 
+/* A method, and one run of it; the test fails with the library's sentence if it cannot be had. */
+imp_method *method_create(const char *name, const imp_method_options *options);
+imp_method_result method_run(imp_method *method, const imp_episode_view *episode, bool gradients);
+
 #endif

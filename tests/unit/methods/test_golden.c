@@ -31,24 +31,6 @@ static void assert_near(double found, double expected, double tolerance, const c
         fail_msg("%s is %.9g, expected %.9g", what, found, expected);
 }
 
-static imp_method *create(const char *name, const imp_method_options *options)
-{
-    imp_method *method;
-    imp_error error;
-    if (imp_method_create(name, options, &method, &error) != IMP_OK)
-        fail_msg("%s", error.message);
-    return method;
-}
-
-static imp_method_result run(imp_method *method, const imp_episode_view *episode, bool gradients)
-{
-    imp_method_result result;
-    imp_error error;
-    if (imp_method_run(method, episode, gradients, &result, &error) != IMP_OK)
-        fail_msg("%s", error.message);
-    return result;
-}
-
 /* ---- golden/episodes ---- */
 
 static void compare_clusters(const json_t *expected, const imp_method_result *result,
@@ -107,8 +89,8 @@ static size_t compare_episode(const char *folder)
         options.sigma_l = number(parameters, "sigma_l");
         if (strcmp(name, "soft-kmeans-cluster") != 0) /* which starts from its own 100 */
             options.sigma_u = number(parameters, "sigma_u");
-        imp_method *method = create(name, &options);
-        imp_method_result result = run(method, &episode.view, false);
+        imp_method *method = method_create(name, &options);
+        imp_method_result result = method_run(method, &episode.view, false);
         if (json_object_get(expected, "lambda")) {
             double lambda = number(expected, "lambda");
             assert_near(result.lambda, lambda, 1e-5 * lambda, "lambda");
@@ -182,10 +164,10 @@ static void compare_step(const char *golden, const char *kind)
     imp_method_options options;
     imp_method_options_init(&options, "imp");
     options.alpha = number(expected, "alpha");
-    imp_method *method = create("imp", &options);
+    imp_method *method = method_create("imp", &options);
     imp_method_values(method, NULL)[0] = scalar(folder, "initial.log_sigma_l");
     imp_method_values(method, NULL)[1] = scalar(folder, "initial.log_sigma_u");
-    imp_method_result result = run(method, &view, true);
+    imp_method_result result = method_run(method, &view, true);
 
     assert_near(result.loss, number(expected, "loss"), 1e-5, "loss");
     assert_near(result.lambda, number(expected, "lambda"), 1e-4, "lambda");

@@ -17,24 +17,6 @@
 #include "methods/imp.h"
 #include "methods/masked_loss.h"
 
-static imp_method *create(const char *name, const imp_method_options *options)
-{
-    imp_method *method;
-    imp_error error;
-    if (imp_method_create(name, options, &method, &error) != IMP_OK)
-        fail_msg("%s", error.message);
-    return method;
-}
-
-static imp_method_result run(imp_method *method, const imp_episode_view *view, bool gradients)
-{
-    imp_method_result result;
-    imp_error error;
-    if (imp_method_run(method, view, gradients, &result, &error) != IMP_OK)
-        fail_msg("%s", error.message);
-    return result;
-}
-
 static const test_shape semi = {.dimensions = 6,
                                 .way = 3,
                                 .modes = 2,
@@ -107,7 +89,7 @@ static void options_of_an_older_caller_are_taken(void **state)
     options.size = offsetof(imp_method_options, alpha); /* knew only the variances */
     options.sigma_l = 2;
     options.alpha = -1; /* beyond its end */
-    imp_method *method = create("imp", &options);
+    imp_method *method = method_create("imp", &options);
     assert_true(imp_method_values(method, NULL)[0] == log(2));
     imp_method_free(method);
     options.size = sizeof options + 1;
@@ -132,7 +114,7 @@ static void parameters_are_named(void **state)
                 {"em", "log_sigma_l", 2, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_string_equal(imp_method_name_at(i), rows[i].method);
-        imp_method *method = create(rows[i].method, NULL);
+        imp_method *method = method_create(rows[i].method, NULL);
         size_t parameters, values, sum = 0;
         const imp_method_parameter *parameter = imp_method_parameters(method, &parameters);
         imp_method_values(method, &values);
@@ -166,7 +148,7 @@ static void bad_episodes_are_refused(void **state)
 {
     (void)state;
     for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = create(imp_method_name_at(m), NULL);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
         test_episode episode = episode_generate(&semi);
         imp_episode_view view = episode.view;
 
@@ -210,7 +192,7 @@ static void bad_episodes_are_refused(void **state)
         view.dimensions = 0;
         refuse_episode(method, &view, "the points have no dimensions; they need at least 1");
 
-        run(method, &episode.view, true); /* and can still be used */
+        method_run(method, &episode.view, true); /* and can still be used */
         episode_free(&episode);
         imp_method_free(method);
     }
@@ -220,13 +202,13 @@ static void a_lost_variance_is_refused(void **state)
 {
     (void)state;
     test_episode episode = episode_generate(&semi);
-    imp_method *method = create("imp", NULL);
+    imp_method *method = method_create("imp", NULL);
     imp_method_values(method, NULL)[1] = -1e4;
     refuse_episode(method, &episode.view,
                    "the parameter log_sigma_u is -10000; its exponential is a variance, a number "
                    "from 1e-30 to 1e+30");
     imp_method_free(method);
-    method = create("soft-kmeans-masked", NULL);
+    method = method_create("soft-kmeans-masked", NULL);
     imp_method_values(method, NULL)[3] = NAN;
     refuse_episode(method, &episode.view,
                    "the parameter mask.0.weight is nan; it must be a finite number");
@@ -250,8 +232,8 @@ static void one_point_of_one_class(void **state)
                              .query_label = &label,
                              .query_count = 1};
     for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = create(imp_method_name_at(m), NULL);
-        imp_method_result result = run(method, &view, true);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
+        imp_method_result result = method_run(method, &view, true);
         assert_int_equal(result.cluster_count, 1);
         assert_int_equal(result.predictions[0], 0);
         assert_true(result.probabilities[0] == 1);
@@ -281,8 +263,8 @@ static void all_points_equal(void **state)
                              .query_label = labels,
                              .query_count = 12};
     for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = create(imp_method_name_at(m), NULL);
-        imp_method_result result = run(method, &view, true);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
+        imp_method_result result = method_run(method, &view, true);
         assert_true(isfinite(result.loss));
         for (size_t c = 0; c < result.cluster_count; c++)
             if (result.cluster_label[c] >= 0)
@@ -321,8 +303,8 @@ static void extreme_variances_and_points(void **state)
             options.sigma_l = sigmas[s % 2];
             options.sigma_u = sigmas[s / 2];
             options.open_set = true;
-            imp_method *method = create(imp_method_name_at(m), &options);
-            imp_method_result result = run(method, view, true);
+            imp_method *method = method_create(imp_method_name_at(m), &options);
+            imp_method_result result = method_run(method, view, true);
             assert_true(result.cluster_count >= view->way && isfinite(result.loss));
             for (size_t q = 0; q < view->query_count; q++) {
                 float sum = 0;
@@ -366,15 +348,15 @@ static void no_queries_and_no_labels_of_queries(void **state)
     (void)state;
     test_episode episode = episode_generate(&semi);
     for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = create(imp_method_name_at(m), NULL);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
         imp_episode_view view = episode.view;
         view.query_label = NULL;
-        imp_method_result result = run(method, &view, true);
+        imp_method_result result = method_run(method, &view, true);
         assert_true(isnan(result.loss));
         assert_null(result.support_gradient);
         view.query = NULL;
         view.query_count = 0;
-        result = run(method, &view, true);
+        result = method_run(method, &view, true);
         assert_true(isnan(result.loss));
         assert_true(result.cluster_count >= 3);
         imp_method_free(method);
@@ -407,9 +389,9 @@ static void unlabeled_supports_are_unlabeled_points(void **state)
     mixed.unlabeled_count = 0;
 
     for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *one = create(imp_method_name_at(m), NULL);
-        imp_method *other = create(imp_method_name_at(m), NULL);
-        imp_method_result a = run(one, apart, true), b = run(other, &mixed, true);
+        imp_method *one = method_create(imp_method_name_at(m), NULL);
+        imp_method *other = method_create(imp_method_name_at(m), NULL);
+        imp_method_result a = method_run(one, apart, true), b = method_run(other, &mixed, true);
         assert_true(a.loss == b.loss);
         assert_int_equal(a.cluster_count, b.cluster_count);
         assert_memory_equal(a.cluster_mean, b.cluster_mean,
@@ -444,15 +426,15 @@ static void open_set(void **state)
                              .query_count = 3};
     imp_method_options options;
     imp_method_options_init(&options, "imp");
-    imp_method *closed = create("imp", &options);
+    imp_method *closed = method_create("imp", &options);
     options.open_set = true;
-    imp_method *open = create("imp", &options);
+    imp_method *open = method_create("imp", &options);
 
-    imp_method_result result = run(closed, &view, false);
+    imp_method_result result = method_run(closed, &view, false);
     assert_int_equal(result.cluster_count, 3);
     assert_int_equal(result.outcomes, 2);
     assert_int_equal(result.predictions[2], 1);
-    result = run(open, &view, false);
+    result = method_run(open, &view, false);
     assert_int_equal(result.outcomes, 3);
     assert_int_equal(result.predictions[0], 0);
     assert_int_equal(result.predictions[1], 1);
@@ -460,7 +442,7 @@ static void open_set(void **state)
     assert_true(result.probabilities[2 * 3 + 2] > 0.999F);
 
     view.unlabeled_count = 0; /* nothing to be instead */
-    result = run(open, &view, false);
+    result = method_run(open, &view, false);
     assert_int_equal(result.predictions[2], 1);
     assert_true(result.probabilities[2 * 3 + 2] == 0);
     imp_method_free(closed);
@@ -490,8 +472,8 @@ static void a_million_points(void **state)
                              .query_count = 1};
     static const char *const names[] = {"imp", "prototypes", "dp-means", "neighbors"};
     for (size_t m = 0; m < 4; m++) {
-        imp_method *method = create(names[m], NULL);
-        imp_method_result result = run(method, &view, false);
+        imp_method *method = method_create(names[m], NULL);
+        imp_method_result result = method_run(method, &view, false);
         assert_int_equal(result.cluster_count, m == 3 ? COUNT : 4);
         assert_int_equal(result.predictions[0], 3);
         assert_true(result.cluster_mean[6] == 60 && (m == 3 || result.cluster_mean[7] == 0));
@@ -565,12 +547,12 @@ static void masked_means_follow_the_definition(void **state)
 {
     (void)state;
     test_episode episode = episode_generate(&semi);
-    imp_method *method = create("soft-kmeans-masked", NULL);
+    imp_method *method = method_create("soft-kmeans-masked", NULL);
     size_t count;
     double *values = imp_method_values(method, &count), mean[6];
     for (size_t i = 0; i < count; i++)
         values[i] = 0.7 * sin(1 + 3 * (double)i); /* anything, and not small */
-    imp_method_result result = run(method, &episode.view, false);
+    imp_method_result result = method_run(method, &episode.view, false);
     for (size_t c = 0; c < 3; c++) {
         refined_mean(&episode.view, values, c, mean);
         for (size_t j = 0; j < 6; j++)
@@ -601,11 +583,11 @@ static void a_grown_workspace_allocates_no_more(void **state)
     for (size_t m = 0; imp_method_name_at(m); m++) {
         failing_allocator allocator;
         failing_allocator_install(&allocator, 0);
-        imp_method *method = create(imp_method_name_at(m), NULL);
-        run(method, &episodes[0].view, true);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
+        method_run(method, &episodes[0].view, true);
         size_t before = atomic_load(&allocator.calls);
         for (size_t e = 0; e < EPISODES; e++) {
-            imp_method_result result = run(method, &episodes[e].view, true);
+            imp_method_result result = method_run(method, &episodes[e].view, true);
             assert_int_equal(atomic_load(&allocator.calls), before);
             fewest = result.cluster_count < fewest ? result.cluster_count : fewest;
             most = result.cluster_count > most ? result.cluster_count : most;
@@ -630,12 +612,12 @@ static void sizes_that_take_turns_allocate_no_more(void **state)
     for (size_t m = 0; imp_method_name_at(m); m++) {
         failing_allocator allocator;
         failing_allocator_install(&allocator, 0);
-        imp_method *method = create(imp_method_name_at(m), NULL);
-        run(method, &episodes[0].view, true);
-        run(method, &episodes[1].view, true);
+        imp_method *method = method_create(imp_method_name_at(m), NULL);
+        method_run(method, &episodes[0].view, true);
+        method_run(method, &episodes[1].view, true);
         size_t before = atomic_load(&allocator.calls);
-        run(method, &episodes[0].view, true);
-        run(method, &episodes[1].view, true);
+        method_run(method, &episodes[0].view, true);
+        method_run(method, &episodes[1].view, true);
         assert_int_equal(atomic_load(&allocator.calls), before);
         imp_method_free(method);
         failing_allocator_remove(&allocator);
@@ -663,7 +645,7 @@ static void every_allocation_may_fail(void **state)
                 assert_int_equal(status, IMP_ENOMEM);
                 assert_int_equal(strncmp(error.message, "out of memory for ", 18), 0);
                 if (method) /* nothing is lost: the second time there is enough */
-                    run(method, &episode.view, true);
+                    method_run(method, &episode.view, true);
             }
             imp_method_free(method);
             assert_int_equal(atomic_load(&allocator.live), 0);
