@@ -11,10 +11,11 @@ declare -A may_use=(
     [kernels]="base"
     [nn]="kernels base"
     [data]="base"
+    [draw]="base"
     [episode]="data base"
     [methods]="kernels base"
-    [train]="methods episode data nn kernels base"
-    [cli]="train methods episode data nn kernels base"
+    [train]="methods episode draw data nn kernels base"
+    [cli]="train methods episode draw data nn kernels base"
 )
 
 faults=0

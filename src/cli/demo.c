@@ -11,9 +11,10 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "draw/canvas.h"
+#include "draw/scatter.h"
 #include "train/evaluate.h"
 #include "train/projection.h"
-#include "train/scatter.h"
 #include "train/trainer.h"
 #include "train/view.h"
 
@@ -25,7 +26,7 @@ typedef struct arguments {
 
 static const imp_option options[] = {
     {IMP_OPTION_TEXT(arguments, picture), .name = "picture", .argument = "FILE",
-     .initial = "demo.png", .help = "where the picture of the embeddings goes"},
+     .initial = "demo.png", .help = "where the picture of the embeddings goes; .png or .svg"},
     {IMP_OPTION_INTEGER(arguments, updates), .name = "updates", .argument = "N",
      .integers = {1, 1000000}, .initial = "300", .help = "of the training of each method"},
     {IMP_OPTION_INTEGER(arguments, episodes), .name = "episodes", .argument = "N",
@@ -219,8 +220,9 @@ static imp_status draw_picture(const arguments *given, const imp_dataset *datase
         status = draw_rival(one, &episode, pixels, &panels[i], error);
         panels[i].subtitle = subtitles[i];
     }
+    imp_scatter scatter = {.panels = panels, .panel_count = RIVALS};
     if (!status)
-        status = imp_scatter_save(panels, RIVALS, given->picture, error);
+        status = imp_scatter_save(&scatter, given->picture, error);
     for (size_t i = 0; i < RIVALS; i++)
         free((void *)panels[i].points);
     free(pixels);
@@ -299,6 +301,8 @@ int imp_command_demo(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_error error;
+    if (imp_picture_check(given.picture, &error) != IMP_OK)
+        return imp_complain(IMP_EXIT_USAGE, command, "%s", error.message);
     imp_dataset *dataset;
     imp_settings settings = settings_of(&given, "imp");
     imp_dataset_options data = imp_settings_data(&settings, (int)given.threads);

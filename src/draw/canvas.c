@@ -1,0 +1,197 @@
+/* canvas.c - from a cairo drawing to a file: PNG from pixels, SVG from the drawing itself. */
+#include "draw/canvas.h"
+
+#include <cairo-svg.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { MOST_PIXELS = 32767 }; /* that cairo can draw, a side */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), wanted = strlen(ending);
+    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
+imp_status imp_picture_check(const char *path, imp_error *error)
+{
+    if (ends_in(path, ".png") || ends_in(path, ".svg"))
+        return IMP_OK;
+    return imp_fail(error, IMP_EINVAL, "cannot draw '%s': its name must end in .png or .svg", path);
+}
+
+static imp_status fail_drawing(const char *path, cairo_status_t fault, imp_error *error)
+{
+    switch (fault) {
+    case CAIRO_STATUS_NO_MEMORY:
+        return imp_fail_memory(error, "a picture");
+    case CAIRO_STATUS_INVALID_STRING:
+        return imp_fail(error, IMP_EINVAL, "cannot draw '%s': a text in it is not UTF-8", path);
+    default:
+        return imp_fail(error, IMP_EIO, "cannot draw '%s': %s", path,
+                        cairo_status_to_string(fault));
+    }
+}
+
+/* ---- the file ---- */
+
+static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned length)
+{
+    imp_canvas *canvas = closure;
+    imp_status status = imp_writer_write(&canvas->writer, data, length, &canvas->fault);
+    return status ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+}
+
+/* The same for an SVG, whose one surface cairo calls "surface17", by a count of all that the
+ * process has made. It leaves as "surface", so that the same drawing has the same bytes. No text of
+ * the drawing can be meant: texts are outlines. */
+static cairo_status_t write_uncounted(void *closure, const unsigned char *data, unsigned length)
+{
+    static const char counted[] = "surface";
+    imp_canvas *canvas = closure;
+    unsigned begin = 0;
+    cairo_status_t status = CAIRO_STATUS_SUCCESS;
+    for (unsigned i = 0; i < length && !status; i++) {
+        bool whole = canvas->matched == strlen(counted);
+        if (whole && isdigit(data[i])) {
+            status = write_bytes(canvas, data + begin, i - begin);
+            begin = i + 1;
+        } else if (!whole && data[i] == counted[canvas->matched]) {
+            canvas->matched++;
+        } else {
+            canvas->matched = data[i] == counted[0];
+        }
+    }
+    return status ? status : write_bytes(canvas, data + begin, length - begin);
+}
+
+/* ---- the sheet ---- */
+
+static cairo_surface_t *create_surface(imp_canvas *canvas, int width, int height)
+{
+    if (!canvas->is_svg)
+        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(write_uncounted, canvas, width, height);
+    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    return surface;
+}
+
+/* Letters of the same shape and width wherever the pictures go and whatever the desktop likes. */
+static void plain_letters(cairo_t *cairo)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
+}
+
+static void give_up(imp_canvas *canvas)
+{
+    cairo_destroy(canvas->cairo);
+    cairo_surface_destroy(canvas->surface);
+    imp_writer_abandon(&canvas->writer);
+}
+
+imp_status imp_canvas_open(imp_canvas *canvas, const char *path, int width, int height,
+                           imp_error *error)
+{
+    *canvas = (imp_canvas){.path = path, .is_svg = ends_in(path, ".svg")};
+    imp_status status = imp_picture_check(path, error);
+    if (!status && (width < 1 || height < 1 || width > MOST_PIXELS || height > MOST_PIXELS))
+        status = imp_fail(error, IMP_EINVAL,
+                          "cannot draw '%s' with %d x %d pixels; a side has from 1 to %d", path,
+                          width, height, MOST_PIXELS);
+    if (!status)
+        status = imp_writer_open(&canvas->writer, path, error);
+    if (status)
+        return status;
+    canvas->surface = create_surface(canvas, width, height);
+    canvas->cairo = cairo_create(canvas->surface);
+    plain_letters(canvas->cairo);
+    cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
+    cairo_paint(canvas->cairo);
+    cairo_status_t fault = cairo_status(canvas->cairo);
+    if (fault) {
+        give_up(canvas);
+        return fail_drawing(path, fault, error);
+    }
+    return IMP_OK;
+}
+
+imp_status imp_canvas_save(imp_canvas *canvas, imp_error *error)
+{
+    cairo_status_t fault = cairo_status(canvas->cairo);
+    if (!fault && !canvas->is_svg)
+        fault = cairo_surface_write_to_png_stream(canvas->surface, write_bytes, canvas);
+    cairo_surface_finish(canvas->surface); /* which is when an SVG is written */
+    if (!fault)
+        fault = cairo_surface_status(canvas->surface);
+    imp_status status;
+    if (canvas->fault.status)
+        status = imp_fail(error, canvas->fault.status, "%s", canvas->fault.message);
+    else if (fault)
+        status = fail_drawing(canvas->path, fault, error);
+    else
+        status = imp_writer_commit(&canvas->writer, error);
+    give_up(canvas);
+    return status;
+}
+
+/* ---- what is drawn often ---- */
+
+static void use_font(cairo_t *cairo, double size, bool bold)
+{
+    cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, size);
+}
+
+void imp_canvas_font(const imp_canvas *canvas, double size, bool bold)
+{
+    use_font(canvas->cairo, size, bold);
+}
+
+void imp_canvas_text(const imp_canvas *canvas, const char *text, double x, double y,
+                     imp_align align)
+{
+    if (!text)
+        return;
+    cairo_text_extents_t extents = {0};
+    cairo_text_extents(canvas->cairo, text, &extents);
+    double before = align == IMP_ALIGN_LEFT ? 0 : align == IMP_ALIGN_CENTRE ? 0.5 : 1;
+    cairo_move_to(canvas->cairo, x - before * extents.x_advance, y);
+    cairo_show_text(canvas->cairo, text);
+    cairo_new_path(canvas->cairo);
+}
+
+double imp_text_width(const char *text, double size, bool bold)
+{
+    if (!text)
+        return 0;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cairo = cairo_create(surface);
+    plain_letters(cairo);
+    use_font(cairo, size, bold);
+    cairo_text_extents_t extents = {0};
+    cairo_text_extents(cairo, text, &extents);
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return extents.x_advance;
+}
+
+/* A line of no length with round ends: in an SVG a third of what a circle's curves take. */
+void imp_canvas_dot(const imp_canvas *canvas, double x, double y, double radius)
+{
+    cairo_save(canvas->cairo);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_width(canvas->cairo, 2 * radius);
+    cairo_move_to(canvas->cairo, x, y);
+    cairo_line_to(canvas->cairo, x, y);
+    cairo_stroke(canvas->cairo);
+    cairo_restore(canvas->cairo);
+}

@@ -1,0 +1,50 @@
+/*
+ * chart.h - a line chart of several series as a picture, with a legend above the plot.
+ */
+#ifndef IMP_DRAW_CHART_H
+#define IMP_DRAW_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <imp/status.h>
+
+/* A line from point to point, in the given order. */
+typedef struct imp_chart_series {
+    const char *name;         /* UTF-8, for the legend; NULL: not in it */
+    const double *x, *y;      /* (count): where y is NAN, the line has a gap */
+    const double *half_width; /* (count): shades y - half_width .. y + half_width, where that is not
+                                 NAN; NULL: no band */
+    size_t count;
+    bool marks;  /* a dot at every point */
+    bool dashed; /* for what is there to compare with */
+} imp_chart_series;
+
+/* A vertical line across the plot: where something happened. */
+typedef struct imp_chart_marker {
+    double x;
+    const char *label; /* UTF-8; NULL: none */
+} imp_chart_marker;
+
+typedef struct imp_chart {
+    const char *title, *x_title, *y_title; /* UTF-8; NULL: none */
+    const imp_chart_series *series;        /* the first lies on top */
+    size_t series_count;                   /* at least 1 */
+    const imp_chart_marker *markers;
+    size_t marker_count;
+    bool log_x;           /* a logarithmic x axis */
+    double y_low, y_high; /* the range of the y axis; equal (both 0, say): whatever the series and
+                             their bands take, widened to whole ticks */
+    int width, height;    /* in pixels; 0: 800 and 500 */
+} imp_chart;
+
+/* Writes the picture atomically, as a PNG or an SVG by the ending of `path` (draw/canvas.h), the
+ * same bytes every time. Series i has colour i of draw/palette.h.
+ *
+ * On failure the file is as it was: IMP_EINVAL for another ending, no series or no point to draw,
+ * an x or a y that is infinite, an x that is NAN, or not positive on a logarithmic axis, a
+ * half-width that is infinite or negative, a range or size that leaves nothing to draw in, or a
+ * text that is not UTF-8; IMP_EIO; IMP_ENOMEM. */
+imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *error);
+
+#endif

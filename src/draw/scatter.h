@@ -1,0 +1,49 @@
+/*
+ * scatter.h - points and clusters in the plane as a picture: panels beside each other, and below
+ * them, if there are names, a legend of the groups.
+ */
+#ifndef IMP_DRAW_SCATTER_H
+#define IMP_DRAW_SCATTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+typedef enum imp_mark {
+    IMP_MARK_QUERY,   /* a small pale dot */
+    IMP_MARK_SUPPORT, /* a dot */
+    IMP_MARK_CLUSTER, /* a ring around a cross */
+    IMP_MARK_DOT      /* a small dot, for thousands of points */
+} imp_mark;
+
+typedef struct imp_scatter_point {
+    double x, y;   /* finite */
+    int32_t label; /* decides the colour, the same in all panels; negative is gray */
+    imp_mark mark;
+} imp_scatter_point;
+
+typedef struct imp_scatter_panel {
+    const char *title, *subtitle;    /* UTF-8; NULL: none */
+    const imp_scatter_point *points; /* drawn in this order */
+    size_t count;
+    double radius; /* of the clusters' rings, in units of x and y */
+} imp_scatter_panel;
+
+typedef struct imp_scatter {
+    const imp_scatter_panel *panels; /* from left to right, each scaled to what is in it */
+    size_t panel_count;              /* at least 1 */
+    const char *const *names;        /* of the labels 0 .. name_count-1, in UTF-8, for the legend */
+    size_t name_count;               /* 0: no legend */
+} imp_scatter;
+
+/* Writes the picture atomically, as a PNG or an SVG by the ending of `path` (draw/canvas.h), the
+ * same bytes every time. Labels whose colours differ are told apart up to IMP_PALETTE_SIZE
+ * (draw/palette.h); beyond, colours repeat.
+ *
+ * On failure the file is as it was: IMP_EINVAL for another ending, no panel, more than 50 of
+ * them, more than 1000 names, a point that is not finite, or a text that is not UTF-8; IMP_EIO;
+ * IMP_ENOMEM. */
+imp_status imp_scatter_save(const imp_scatter *scatter, const char *path, imp_error *error);
+
+#endif
