@@ -33,8 +33,8 @@ typedef struct imp_chart {
     const imp_chart_marker *markers;
     size_t marker_count;
     bool log_x;           /* a logarithmic x axis */
-    double y_low, y_high; /* the range of the y axis; equal (both 0, say): whatever the series and
-                             their bands take, widened to whole ticks */
+    double y_low, y_high; /* the range of the y axis; equal (both 0, say): what the series and
+                             their bands take, with some room */
     int width, height;    /* in pixels; 0: 800 and 500 */
 } imp_chart;
 
