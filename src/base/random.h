@@ -19,7 +19,8 @@ enum imp_stream {
     IMP_STREAM_SPLIT,
     IMP_STREAM_GLYPHS,
     IMP_STREAM_ORDER,
-    IMP_STREAM_DEMO
+    IMP_STREAM_DEMO,
+    IMP_STREAM_TSNE
 };
 
 typedef struct imp_random {
