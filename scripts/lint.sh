@@ -5,8 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 database=build/release
-mapfile -t files < <(sed -nE 's|^ *"file": ".*/(src/.*)".*|\1|p' $database/compile_commands.json |
-    grep -v '^src/kernels/' | sort -u)
+# Not what the build itself writes: that lies below the build folder.
+mapfile -t files < <(
+    sed -nE "s|^ *\"file\": \"$PWD/(src/.*)\".*|\1|p" $database/compile_commands.json |
+        grep -v '^src/kernels/' | sort -u
+)
 status=0
 
 echo "== shellcheck"

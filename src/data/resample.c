@@ -200,7 +200,8 @@ static imp_status merge(const imp_image *image, uint32_t width, uint32_t height,
                         imp_error *error)
 {
     weights across = {0}, down = {0};
-    float *line = imp_allocate((size_t)image->width * image->channels, sizeof *line);
+    /* Floats, or the sums of an even area. */
+    void *line = imp_allocate((size_t)image->width * image->channels, sizeof(float));
     imp_status status = line != NULL ? IMP_OK : imp_fail_memory(error, "resampling a picture");
     if (status == IMP_OK)
         status = weights_create(&across, image->width, width, error);
@@ -213,7 +214,7 @@ static imp_status merge(const imp_image *image, uint32_t width, uint32_t height,
     for (size_t y = 0; y < height && status == IMP_OK; y++) {
         uint8_t *row = out->pixels + y * stride;
         if (even) {
-            sum_area(image, &across, &down, y, (uint16_t *)line, width, row);
+            sum_area(image, &across, &down, y, line, width, row);
         } else {
             merge_rows(image, &down, y, line);
             merge_columns(line, image->channels, &across, width, row);

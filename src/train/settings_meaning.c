@@ -89,8 +89,8 @@ double imp_settings_rate(const imp_settings *settings, uint64_t update)
     uint64_t from = (uint64_t)settings->halve_from, every = (uint64_t)settings->halve_every;
     if (every == 0 || update < from)
         return settings->rate;
-    double halvings = 1 + (double)((update - from) / every);
-    return ldexp(settings->rate, -(int)fmin(halvings, 1000));
+    uint64_t halvings = 1 + (update - from) / every;
+    return ldexp(settings->rate, halvings < 1000 ? -(int)halvings : -1000);
 }
 
 const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted)
