@@ -83,7 +83,8 @@ typedef struct imp_method imp_method;
 /* Makes the method of that name. `options` may be NULL for its defaults.
  *
  * On success *out is new; free it with imp_method_free(). On failure *out is NULL: IMP_EINVAL for a
- * name that is none (the sentence lists them) or an option out of range, IMP_ENOMEM. */
+ * name that is none (the sentence tells the nearest, or all) or an option out of range, IMP_ENOMEM.
+ */
 IMP_API imp_status imp_method_create(const char *name, const imp_method_options *options,
                                      imp_method **out, imp_error *error);
 

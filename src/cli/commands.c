@@ -1,8 +1,8 @@
 /* commands.c - the table of commands. */
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
-#include "cli/suggest.h"
 
 const imp_command imp_commands[] = {
     {&imp_add_usage, imp_command_add},

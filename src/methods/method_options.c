@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "methods/method.h"
 #include "methods/option_checks.h"
 
@@ -58,14 +59,19 @@ void imp_method_options_init(imp_method_options *options, const char *method)
 imp_status imp_kind_find(const char *name, const imp_method_kind **kind, imp_error *error)
 {
     char names[400] = "";
+    imp_suggestion suggestion = imp_suggestion_start(name);
     for (size_t k = 0; k < KINDS; k++) {
         if (strcmp(kinds[k]->name, name) == 0) {
             *kind = kinds[k];
             return IMP_OK;
         }
+        imp_suggestion_offer(&suggestion, kinds[k]->name);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", k > 0 ? ", " : "", kinds[k]->name);
     }
+    if (suggestion.nearest)
+        return imp_fail(error, IMP_EINVAL, "'%s' is not a method; did you mean '%s'?", name,
+                        suggestion.nearest);
     return imp_fail(error, IMP_EINVAL, "'%s' is not a method; there are %s", name, names);
 }
 

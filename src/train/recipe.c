@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 
 extern const imp_recipe imp_built_in_recipes[];
 
@@ -95,12 +96,17 @@ imp_status imp_recipe_apply(imp_settings *settings, const char *name, imp_error 
     if (strchr(name, '/') || (length > tail && strcmp(name + length - tail, suffix) == 0))
         return parse_file(settings, name, error);
     char names[400] = "";
+    imp_suggestion suggestion = imp_suggestion_start(name);
     for (size_t i = 0; imp_recipe_at(i).name; i++) {
         imp_recipe recipe = imp_recipe_at(i);
         if (strcmp(recipe.name, name) == 0)
             return imp_recipe_parse(settings, recipe.text, name, error);
+        imp_suggestion_offer(&suggestion, recipe.name);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", recipe.name);
     }
+    if (suggestion.nearest)
+        return imp_fail(error, IMP_EINVAL, "there is no recipe '%.60s'; did you mean '%s'?", name,
+                        suggestion.nearest);
     return imp_fail(error, IMP_EINVAL, "there is no recipe '%.60s'; there are %s", name, names);
 }

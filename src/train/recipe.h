@@ -28,7 +28,8 @@ imp_status imp_recipe_parse(imp_settings *settings, const char *text, const char
                             imp_error *error);
 
 /* Sets what the recipe says: a file if the name has a slash or ends in ".recipe", else one that is
- * built in. IMP_EINVAL for a name that is neither (the sentence lists what there is). */
+ * built in. IMP_EINVAL for a name that is neither (the sentence tells the nearest, or what there
+ * is). */
 imp_status imp_recipe_apply(imp_settings *settings, const char *name, imp_error *error);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 
 const char *const imp_colour_names[] = {"own", "gray", "rgb", NULL};
 const char *const imp_ink_names[] = {"own", "as-is", "invert", NULL};
@@ -207,12 +208,23 @@ void imp_settings_init(imp_settings *settings)
     }
 }
 
+static imp_status refuse_name(const char *name, imp_error *error)
+{
+    imp_suggestion suggestion = imp_suggestion_start(name);
+    for (size_t i = 0; i < SETTINGS; i++)
+        imp_suggestion_offer(&suggestion, table[i].name);
+    if (suggestion.nearest)
+        return imp_fail(error, IMP_EINVAL, "'%.100s' is not a setting; did you mean '%s'?", name,
+                        suggestion.nearest);
+    return imp_fail(error, IMP_EINVAL, "'%.100s' is not a setting", name);
+}
+
 imp_status imp_settings_set(imp_settings *settings, const char *name, const char *value,
                             imp_error *error)
 {
     const imp_setting *setting = find(name);
     if (!setting)
-        return imp_fail(error, IMP_EINVAL, "'%.100s' is not a setting", name);
+        return refuse_name(name, error);
     return assign(settings, setting, value, error);
 }
 

@@ -105,9 +105,11 @@ fails() { # STATUS SENTENCE ARGUMENT...
 
 @test "classify: bad input gets a sentence" {
     fails 2 "needs --support FILE, --labels FILE and --query FILE" --support s.npy
-    fails 1 "'imq' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
-soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
+    fails 1 "'imq' is not a method; did you mean 'imp'?" \
         --support s.npy --labels y.npy --query q.npy --method imq
+    fails 1 "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
+soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
+        --support s.npy --labels y.npy --query q.npy --method wardrobe
     fails 1 "sigma_l is 0; a variance is a number from 1e-30 to 1e+30" \
         --support s.npy --labels y.npy --query q.npy --sigma-l 0
     fails 1 "sigma_u is 1e-300; a variance is a number from 1e-30 to 1e+30" \

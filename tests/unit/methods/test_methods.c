@@ -46,8 +46,9 @@ static void bad_options_are_refused(void **state)
     imp_method_options options, good;
     imp_method_options_init(&good, "imp");
 
-    refuse_options("impp", &good,
-                   "'impp' is not a method; there are imp, imp-tied, prototypes, neighbors, "
+    refuse_options("impp", &good, "'impp' is not a method; did you mean 'imp'?");
+    refuse_options("wardrobe", &good,
+                   "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, "
                    "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em");
     options = good, options.sigma_l = 0;
     refuse_options("imp", &options, "sigma_l is 0; a variance is a number from 1e-30 to 1e+30");

@@ -54,7 +54,8 @@ static void test_set(void **state)
         {"rate", "nan", "'rate' needs"},
         {"labeled-fraction", "1.5", "a number from 0 to 1"},
         {"learn-sigma", "maybe", "no or yes"},
-        {"wey", "5", "'wey' is not a setting"}};
+        {"wey", "5", "'wey' is not a setting; did you mean 'way'?"},
+        {"wardrobe", "5", "'wardrobe' is not a setting"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         imp_settings before = settings;
         assert_int_equal(imp_settings_set(&settings, wrong[i][0], wrong[i][1], &error), IMP_EINVAL);
@@ -131,9 +132,12 @@ static void test_recipes(void **state)
     assert_string_equal(settings.split, "modes:0.4/0/0.6");
     assert_int_equal(imp_recipe_parse(&settings, "way 7", "x", &error), IMP_EFORMAT);
     assert_string_equal(error.message, "x, line 1: 'way 7' should be NAME = VALUE");
-    assert_int_equal(imp_recipe_parse(&settings, "\nmany = 7\n", "x", &error), IMP_EFORMAT);
-    assert_string_equal(error.message, "x, line 2: 'many' is not a setting");
+    assert_int_equal(imp_recipe_parse(&settings, "\nwardrobe = 7\n", "x", &error), IMP_EFORMAT);
+    assert_string_equal(error.message, "x, line 2: 'wardrobe' is not a setting");
     assert_int_equal(imp_recipe_apply(&settings, "./absent.recipe", &error), IMP_EIO);
+    assert_int_equal(imp_recipe_apply(&settings, "omniglot-alphabet", &error), IMP_EINVAL);
+    assert_string_equal(error.message, "there is no recipe 'omniglot-alphabet'; did you mean "
+                                       "'omniglot-alphabets'?");
     imp_settings_clear(&settings);
 }
 

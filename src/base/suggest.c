@@ -4,7 +4,7 @@
  * Counts the letters to insert, remove or replace, and pairs of neighbours to swap, the slips that
  * fingers make. (The distance is "optimal string alignment": no letter is edited twice.)
  */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* suggest.h - which known word was meant by a mistyped one. */
-#ifndef IMP_CLI_SUGGEST_H
-#define IMP_CLI_SUGGEST_H
+#ifndef IMP_BASE_SUGGEST_H
+#define IMP_BASE_SUGGEST_H
 
 #include <stddef.h>
 
