@@ -26,6 +26,15 @@ static const imp_option options[] = {
      .help = "get: where the files are instead of at their home"},
     {IMP_OPTION_END}};
 
+enum { INFO, SHOW, SPLIT, PACK, GET };
+static const imp_action actions[] = {
+    [INFO] = {"info", "DATA", 1, "what it holds, and which pictures are broken"},
+    [SHOW] = {"show", "DATA SHEET.png", 2, "draw a contact sheet"},
+    [SPLIT] = {"split", "DATA FOLDER", 2, "write its split as lists of classes"},
+    [PACK] = {"pack", "DATA FILE", 2, "write one file that opens in milliseconds"},
+    [GET] = {"get", "omniglot FOLDER", 2, "download Omniglot to a folder"},
+    {0}};
+
 static const char *const examples[] = {
     "imp data info glyphs",
     "imp data info omniglot:data/omniglot --rotations 4 --json",
@@ -38,9 +47,7 @@ static const char *const examples[] = {
 const imp_usage imp_data_usage = {
     .command = "data",
     .summary = "Look at, split, pack or fetch data",
-    .operands = "info|show|split|pack|get DATA [OUTPUT]",
-    .fewest = 2,
-    .most = 3,
+    .actions = actions,
     .options = options,
     .examples = examples,
 };
@@ -309,25 +316,17 @@ int imp_command_data(int argc, char **argv)
     int status = imp_parse(&imp_data_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    const char *action = argv[1], *name = argv[2];
-    const char *output = operands > 2 ? argv[3] : NULL;
-    bool info = strcmp(action, "info") == 0;
-    bool known = info || strcmp(action, "show") == 0 || strcmp(action, "split") == 0 ||
-                 strcmp(action, "pack") == 0 || strcmp(action, "get") == 0;
-    if (!known)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "unknown action '%s'; there are info, show, split, pack and get",
-                            action);
-    if (info && output)
-        return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", output);
-    if (info)
+    const char *name = argv[2], *output = argv[3];
+    switch (imp_action_find(&imp_data_usage, argv[1])) {
+    case INFO:
         return run_info(&given, name);
-    if (!output)
-        return imp_complain(IMP_EXIT_USAGE, command, "'%s' needs an OUTPUT after DATA", action);
-    if (action[0] == 'g')
-        return run_get(&given, name, output);
-    if (strcmp(action, "show") == 0)
+    case SHOW:
         return run_show(&given, name, output);
-    return run_write(&given, name, output,
-                     action[0] == 'p' ? imp_dataset_pack : imp_dataset_write_split);
+    case SPLIT:
+        return run_write(&given, name, output, imp_dataset_write_split);
+    case PACK:
+        return run_write(&given, name, output, imp_dataset_pack);
+    default:
+        return run_get(&given, name, output);
+    }
 }

@@ -28,7 +28,12 @@ extern const char *const imp_ink_choices[];    /* own, as-is, invert */
     {IMP_OPTION_HEADING("Data")},                                                                  \
     {IMP_OPTION_INTEGER(settings, member.size), .name = "size", .argument = "N",                   \
      .integers = {0, 4096}, .initial = "0",                                                        \
-     .help = "side of the square that pictures are resampled to; 0 is the source's own"},          \
+     .help = "side of the pictures; 0 is the source's own"},                                       \
+    {IMP_OPTION_TEXT(settings, member.split), .name = "split", .argument = "SPLIT",                \
+     .initial = "own",                                                                             \
+     .help = "own, vinyals, lake, classes:A/B/C, super-classes:A/B/C, modes:A/B/C or "             \
+             "lists:FOLDER"},                                                                      \
+    {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_CHOICE(settings, member.colour), .name = "colour", .argument = "KIND",             \
      .choices = imp_colour_choices, .initial = "own", .help = "make pictures gray or RGB"},        \
     {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
@@ -37,15 +42,12 @@ extern const char *const imp_ink_choices[];    /* own, as-is, invert */
     {IMP_OPTION_INTEGER(settings, member.rotations), .name = "rotations", .argument = "N",         \
      .integers = {1, 4}, .initial = "1",                                                           \
      .help = "4 makes classes also of quarter turns"},                                             \
-    {IMP_OPTION_TEXT(settings, member.split), .name = "split", .argument = "SPLIT",                \
-     .initial = "own",                                                                             \
-     .help = "own, vinyals, lake, classes:A/B/C, super-classes:A/B/C, modes:A/B/C or "             \
-             "lists:FOLDER"},                                                                      \
     {IMP_OPTION_INTEGER(settings, member.split_seed), .name = "split-seed", .argument = "N",       \
      .integers = {0, INT64_MAX}, .initial = "0", .help = "which random split"},                    \
     {IMP_OPTION_INTEGER(settings, member.threads), .name = "threads", .argument = "N",             \
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"},                          \
     {IMP_OPTION_HEADING("Data made by 'glyphs'")},                                                 \
+    {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_INTEGER(settings, member.alphabets), .name = "alphabets", .argument = "N",         \
      .integers = {1, 1000000}, .initial = "50", .help = "how many"},                               \
     {IMP_OPTION_INTEGER(settings, member.fewest_characters), .name = "fewest-characters",          \

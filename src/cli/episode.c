@@ -1,6 +1,5 @@
 /* episode.c - `imp episode draw`: shows one few-shot task, or saves many to be replayed. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <imp/episode.h>
 
@@ -34,19 +33,19 @@ static const imp_option options[] = {
     {IMP_OPTION_CHOICE(settings, kind), .name = "kind", .argument = "KIND", .choices = kinds,
      .initial = "classes", .help = "what a label stands for"},
     {IMP_OPTION_CHOICE(settings, purpose), .name = "for", .argument = "PURPOSE",
-     .choices = purposes, .initial = "training",
-     .help = "which random numbers and, unless --pool says otherwise, which split"},
-    {IMP_OPTION_CHOICE(settings, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
-     .initial = "own", .help = "draw classes of this split"},
+     .choices = purposes, .initial = "training", .help = "which random numbers and which split"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0", .help = "another seed gives other episodes"},
     {IMP_OPTION_INTEGER(settings, index), .name = "index", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0",
      .help = "the number of the episode, or of the first"},
-    COUNT(way, "way", "0", "classes; 0 is 5, or 10 for super-classes and unsupervised"),
-    COUNT(fewest_way, "fewest-way", "0", "vary the way down to this; 0 does not"),
+    COUNT(way, "way", "0", "labels; 0 is 5, or 10 unless of classes"),
     COUNT(modes, "modes", "0", "classes of a super-class; 0 is 10"),
     COUNT(shot, "shot", "0", "supports of a class; 0 is 1"),
+    {IMP_OPTION_REST},
+    {IMP_OPTION_CHOICE(settings, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
+     .initial = "own", .help = "draw classes of this split"},
+    COUNT(fewest_way, "fewest-way", "0", "vary the way down to this; 0 does not"),
     COUNT(fewest_shot, "fewest-shot", "0", "vary the shot down to this; 0 does not"),
     {IMP_OPTION_FLAG(settings, unbalanced), .name = "unbalanced",
      .help = "vary the shot from class to class"},
@@ -66,6 +65,9 @@ static const imp_option options[] = {
     COUNT(count, "count", "1", "episodes to save"),
     {IMP_OPTION_END}};
 
+static const imp_action actions[] = {
+    {"draw", "DATA", 1, "one episode as JSON or a picture, or many to a file"}, {0}};
+
 static const char *const examples[] = {
     "imp episode draw glyphs", "imp episode draw glyphs --kind super-classes --sheet episode.png",
     "imp episode draw omniglot.pack --for testing --save test.jsonl --count 600", NULL};
@@ -73,9 +75,7 @@ static const char *const examples[] = {
 const imp_usage imp_episode_usage = {
     .command = "episode",
     .summary = "Draw few-shot tasks from data",
-    .operands = "draw DATA",
-    .fewest = 2,
-    .most = 2,
+    .actions = actions,
     .options = options,
     .examples = examples,
 };
@@ -202,9 +202,6 @@ int imp_command_episode(int argc, char **argv)
     int status = imp_parse(&imp_episode_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (strcmp(argv[1], "draw") != 0)
-        return imp_complain(IMP_EXIT_USAGE, command, "unknown action '%s'; there is only draw",
-                            argv[1]);
     if (given.save && given.sheet)
         return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
     if (given.count != 1 && !given.save)

@@ -36,21 +36,22 @@ static const imp_option options[] = {
      .integers = {1, 100000000}, .initial = "1000", .help = "how many"},
     {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
      .choices = purposes, .initial = "testing", .help = "which episodes"},
-    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
-     .initial = "own", .help = "draw classes of this split; own is the episodes' purpose's"},
     {IMP_OPTION_INTEGER(arguments, test_seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "another seed gives other episodes"},
+    {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
+    {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_REST},
+    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
+     .initial = "own", .help = "draw classes of this split; own is the episodes' purpose's"},
     {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
      .help = "evaluate at N thresholds from A to B, evenly spaced"},
-    {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; results do not depend on it"},
-    {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
-    {IMP_OPTION_HEADING("Data (by default as in training)")},
+    {IMP_OPTION_HEADING("Data"), .otherwise = "as in training"},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
-    {IMP_OPTION_HEADING("Episodes (by default as in training, but for the queries)")},
+    {IMP_OPTION_HEADING("Episodes"), .otherwise = "as in training, but for the queries"},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
-    {IMP_OPTION_HEADING("Method (by default as trained); several with commas between")},
+    {IMP_OPTION_HEADING("Method, or several with commas between"), .otherwise = "as trained"},
     IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
     {IMP_OPTION_END}};
 /* clang-format on */

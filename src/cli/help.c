@@ -31,6 +31,6 @@ int imp_command_help(int argc, char **argv)
     const imp_command *command = imp_command_find(argv[1]);
     if (!command)
         return IMP_EXIT_USAGE;
-    imp_usage_print(command->usage, stdout);
+    imp_usage_print(command->usage, IMP_DETAIL_SCREEN, stdout);
     return EXIT_SUCCESS;
 }

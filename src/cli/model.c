@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/training_options.h"
@@ -26,7 +25,7 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("export")},
     {IMP_OPTION_TEXT(arguments, onnx), .name = "onnx", .argument = "FILE",
      .help = "write the embedding, batch norm folded, as ONNX"},
-    {IMP_OPTION_HEADING("import (of a PyTorch state dict as safetensors)")},
+    {IMP_OPTION_HEADING("import")},
     {IMP_OPTION_TEXT(arguments, out), .name = "out", .argument = "FILE",
      .help = "the model to write"},
     {IMP_OPTION_TEXT(arguments, network), .name = "network", .argument = "LAYERS",
@@ -40,6 +39,13 @@ static const imp_option options[] = {
     {IMP_OPTION_END}};
 /* clang-format on */
 
+enum { INFO, EXPORT, IMPORT };
+static const imp_action actions[] = {
+    [INFO] = {"info", "MODEL", 1, "what it is and how it was trained"},
+    [EXPORT] = {"export", "MODEL", 1, "write its embedding for other programs"},
+    [IMPORT] = {"import", "FILE", 1, "make a model of a PyTorch state dict (safetensors)"},
+    {0}};
+
 static const char *const examples[] = {
     "imp model info run/model.safetensors",
     "imp model export run/model.safetensors --onnx embedding.onnx",
@@ -48,9 +54,7 @@ static const char *const examples[] = {
 const imp_usage imp_model_usage = {
     .command = "model",
     .summary = "Show, export and import models",
-    .operands = "info|export|import FILE",
-    .fewest = 2,
-    .most = 2,
+    .actions = actions,
     .options = options,
     .examples = examples,
 };
@@ -163,15 +167,13 @@ int imp_command_model(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_error error;
-    if (strcmp(argv[1], "info") == 0)
+    int action = imp_action_find(&imp_model_usage, argv[1]);
+    if (action == INFO)
         status = show(&given, argv[2], &error);
-    else if (strcmp(argv[1], "export") == 0)
+    else if (action == EXPORT)
         status = export_model(&given, argv[2], &error);
-    else if (strcmp(argv[1], "import") == 0)
-        status = import_model(&given, argv[2], &error);
     else
-        status = imp_complain(IMP_EXIT_USAGE, command,
-                              "unknown action '%s'; there are info, export and import", argv[1]);
+        status = import_model(&given, argv[2], &error);
     imp_settings_clear(&given.settings);
     return status;
 }

@@ -88,6 +88,7 @@ static bool set_value(const imp_option *option, const char *text, void *settings
         return true;
     case IMP_KIND_FLAG:
     case IMP_KIND_HEADING:
+    case IMP_KIND_REST:
     case IMP_KIND_END:
         break;
     }
@@ -98,6 +99,13 @@ static int complain_value(const imp_usage *usage, const imp_option *option, cons
 {
     char values[300];
     imp_option_describe(option, values, sizeof values);
+    imp_suggestion suggestion = imp_suggestion_start(text);
+    for (size_t i = 0; option->kind == IMP_KIND_CHOICE && option->choices[i]; i++)
+        imp_suggestion_offer(&suggestion, option->choices[i]);
+    if (suggestion.nearest)
+        return imp_complain(IMP_EXIT_USAGE, usage->command,
+                            "option '--%s' needs %s, not '%s'; did you mean '%s'?", option->name,
+                            values, text, suggestion.nearest);
     return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs %s, not '%s'",
                         option->name, values, text);
 }
@@ -132,6 +140,7 @@ static int complain_unknown(const imp_usage *usage, const char *word, size_t len
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     imp_suggestion suggestion = imp_suggestion_start(name + strspn(name, "-"));
     imp_suggestion_offer(&suggestion, "help");
+    imp_suggestion_offer(&suggestion, "help-all");
     for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
         if (option->name)
             imp_suggestion_offer(&suggestion, option->name);
@@ -174,8 +183,56 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     return IMP_GO_ON;
 }
 
+/* ---- operands ---- */
+
+int imp_action_find(const imp_usage *usage, const char *name)
+{
+    for (int i = 0; usage->actions[i].name; i++)
+        if (strcmp(usage->actions[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int complain_action(const imp_usage *usage, const char *word)
+{
+    char names[200] = "";
+    imp_suggestion suggestion = imp_suggestion_start(word);
+    for (size_t i = 0; usage->actions[i].name; i++) {
+        const char *name = usage->actions[i].name;
+        const char *before = i == 0 ? "" : usage->actions[i + 1].name ? ", " : " and ";
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", before, name);
+        imp_suggestion_offer(&suggestion, name);
+    }
+    if (suggestion.nearest)
+        return imp_complain(IMP_EXIT_USAGE, usage->command,
+                            "unknown action '%s'; did you mean '%s'?", word, suggestion.nearest);
+    return imp_complain(IMP_EXIT_USAGE, usage->command, "unknown action '%s'; there %s %s", word,
+                        usage->actions[1].name ? "are" : "is only", names);
+}
+
+static int check_action(const imp_usage *usage, char **argv, int count)
+{
+    if (count == 0)
+        return imp_complain(IMP_EXIT_USAGE, usage->command,
+                            "needs an action; 'imp %s --help' lists them", usage->command);
+    int index = imp_action_find(usage, argv[1]);
+    if (index < 0)
+        return complain_action(usage, argv[1]);
+    const imp_action *action = &usage->actions[index];
+    if (count - 1 > action->count)
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "unexpected argument '%s'",
+                            argv[action->count + 2]);
+    if (count - 1 < action->count)
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "'%s' needs %s; got %d argument%s",
+                            action->name, action->operands, count - 1, count == 2 ? "" : "s");
+    return IMP_GO_ON;
+}
+
 static int check_operands(const imp_usage *usage, char **argv, int count)
 {
+    if (usage->actions)
+        return check_action(usage, argv, count);
     if (count > usage->most)
         return imp_complain(IMP_EXIT_USAGE, usage->command, "unexpected argument '%s'",
                             argv[usage->most + 1]);
@@ -184,6 +241,8 @@ static int check_operands(const imp_usage *usage, char **argv, int count)
                             usage->operands, count, count == 1 ? "" : "s");
     return IMP_GO_ON;
 }
+
+/* ---- the whole line ---- */
 
 int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands)
 {
@@ -201,7 +260,10 @@ int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
         } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            imp_usage_print(usage, stdout);
+            imp_usage_print(usage, IMP_DETAIL_SCREEN, stdout);
+            return EXIT_SUCCESS;
+        } else if (strcmp(word, "--help-all") == 0) {
+            imp_usage_print(usage, IMP_DETAIL_ALL, stdout);
             return EXIT_SUCCESS;
         } else {
             int status = parse_option(usage, argc, argv, &i, settings);

@@ -1,9 +1,9 @@
 /*
  * options.h - the options of a command as a table, and the one parser that reads them.
  *
- * A table is plain data, because more than the parser reads it: the usage text is made from it, and
- * completions and man pages can be. An option knows the member of the command's settings that it
- * sets and its default value, written as a user would type it; so defaults are stated once.
+ * A table is plain data, because more than the parser reads it: the usage text, the man pages and
+ * the completions of shells are made from it. An option knows the member of the command's settings
+ * that it sets and its default value, written as a user would type it; so defaults are stated once.
  *
  *     typedef struct settings { int64_t batch; bool json; } settings;
  *
@@ -11,9 +11,14 @@
  *         {IMP_OPTION_HEADING("Work")},
  *         {IMP_OPTION_INTEGER(settings, batch), .name = "batch", .argument = "N",
  *          .integers = {1, 4096}, .initial = "120", .help = "images per step"},
+ *         {IMP_OPTION_REST},
+ *         {IMP_OPTION_INTEGER(settings, seed), ...},
  *         {IMP_OPTION_HEADING("Output")},
  *         {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
  *         {IMP_OPTION_END}};
+ *
+ * --help is to fit on a screen: it leaves out what stands between IMP_OPTION_REST and the next
+ * heading, and what numbers are allowed. --help-all and the man pages tell everything.
  */
 #ifndef IMP_CLI_OPTIONS_H
 #define IMP_CLI_OPTIONS_H
@@ -26,6 +31,7 @@
 typedef enum imp_option_kind {
     IMP_KIND_END, /* ends a table */
     IMP_KIND_HEADING,
+    IMP_KIND_REST,    /* the options up to the next heading are left out of --help */
     IMP_KIND_FLAG,    /* bool: false until given */
     IMP_KIND_INTEGER, /* int64_t */
     IMP_KIND_NUMBER,  /* double */
@@ -40,7 +46,10 @@ typedef struct imp_option {
     char letter;          /* of the short form -o of --output; 0 where there is none */
     const char *argument; /* what the usage calls the value: "N", "FILE"; NULL for a flag */
     const char *help;     /* a phrase, begun in lower case, no full stop; or the heading */
-    const char *initial;  /* the default; NULL leaves the member zero */
+    const char *initial;  /* the default; NULL leaves the member as it was */
+    /* What the help tells as the default where the parser sets none; of a heading: the default of
+     * all options below it. */
+    const char *otherwise;
     union {
         struct {
             int64_t least, most; /* INT64_MAX: no upper limit */
@@ -68,16 +77,27 @@ typedef struct imp_option {
 #define IMP_OPTION_CHOICE(settings, member) \
     .kind = IMP_KIND_CHOICE, .offset = IMP_OPTION_MEMBER(settings, member, int)
 #define IMP_OPTION_HEADING(text) .kind = IMP_KIND_HEADING, .help = (text)
+#define IMP_OPTION_REST .kind = IMP_KIND_REST
 #define IMP_OPTION_END .kind = IMP_KIND_END
+
+/* One of the things that a command does, named by its first operand: `info` of `imp data info`. */
+typedef struct imp_action {
+    const char *name;
+    const char *operands; /* behind the name: "DATA FILE" */
+    int count;            /* how many they are */
+    const char *summary;  /* a phrase, begun in lower case, no full stop */
+} imp_action;
 
 /* A command as its user sees it. */
 typedef struct imp_usage {
-    const char *command;         /* "bench" */
-    const char *summary;         /* one line that begins with a verb, no full stop */
-    const char *operands;        /* "MODEL IMAGE...", or NULL where there are none */
-    int fewest, most;            /* operands; INT_MAX: no upper limit */
-    const imp_option *options;   /* ends with IMP_OPTION_END */
-    const char *const *examples; /* whole command lines, ends with NULL */
+    const char *command;       /* "bench" */
+    const char *summary;       /* one line that begins with a verb, no full stop */
+    const char *details;       /* for the man page: sentences; NULL where there is no more to say */
+    const char *operands;      /* "MODEL IMAGE...", or NULL where there are none */
+    int fewest, most;          /* operands; INT_MAX: no upper limit */
+    const imp_action *actions; /* instead of operands; ends with a NULL name; NULL: none */
+    const imp_option *options; /* ends with IMP_OPTION_END */
+    const char *const *examples; /* at least two whole command lines, ends with NULL */
 } imp_usage;
 
 enum {
@@ -91,17 +111,34 @@ enum {
  * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
  * defaults, then as the command line says (the last word on an option counts). Options are
  * --name value or --name=value or -n value, and may stand between operands; "--" ends them. The
- * operands are moved to argv[1] .. argv[*operands].
+ * operands are moved to argv[1] .. argv[*operands]; where the command has actions, argv[1] is one
+ * of them and the others are as many as it takes.
  *
- * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help has printed the usage,
- * IMP_EXIT_USAGE after a sentence on stderr. */
+ * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help or --help-all has printed
+ * the usage, IMP_EXIT_USAGE after a sentence on stderr. */
 int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands);
 
-/* Prints what --help prints: at most 80 columns wide. */
-void imp_usage_print(const imp_usage *usage, FILE *stream);
+/* The number of the action of that name, or -1. */
+int imp_action_find(const imp_usage *usage, const char *name);
+
+/* ---- what is made from a table ---- */
+
+/* How much of a table is told. */
+typedef enum imp_detail {
+    IMP_DETAIL_SCREEN, /* --help: what most people need, on a screen */
+    IMP_DETAIL_ALL     /* --help-all */
+} imp_detail;
+
+/* Prints what --help or --help-all prints, at most 80 columns wide. */
+void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream);
 
 /* Writes what values an option takes, e.g. "an integer from 1 to 4096", cut to fit. */
 void imp_option_describe(const imp_option *option, char *text, size_t size);
+
+/* Writes what the option is for, the values it takes and its default, "images per step (an integer
+ * from 1 to 4096; default 120)", cut to fit. `heading` is the one above it, or NULL. */
+void imp_option_explain(const imp_option *option, const imp_option *heading, imp_detail detail,
+                        char *text, size_t size);
 
 /* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr and returns
  * `status`, so that a failing command ends in `return imp_complain(...)`. */

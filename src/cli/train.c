@@ -33,7 +33,8 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(arguments, resume), .name = "resume", .argument = "FOLDER",
      .help = "go on with a run that was stopped or killed"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; results do not depend on it"},
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
+    {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("Data")},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)

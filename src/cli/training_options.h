@@ -7,8 +7,8 @@
  *     static const imp_option options[] = {{IMP_OPTION_HEADING("Data")},
  *                                          IMP_OPTIONS_OF(IMP_DATA_SETTINGS) ...};
  *
- * The rows have no defaults of their own: an option that is not given leaves the setting as it was,
- * so that the parser can run over what a recipe, a run or a model has said.
+ * The parser does not set the defaults that the help tells: an option that is not given leaves the
+ * setting as it was, so that the parser can run over what a recipe, a run or a model has said.
  */
 #ifndef IMP_CLI_TRAINING_OPTIONS_H
 #define IMP_CLI_TRAINING_OPTIONS_H
@@ -16,22 +16,37 @@
 #include "cli/options.h"
 #include "train/settings.h"
 
-#define IMP_INTEGER_OPTION(member, text, from, to, first, meaning)                      \
-    {IMP_OPTION_INTEGER(IMP_ARGUMENTS, settings.member), .name = text, .argument = "N", \
-     .integers = {from, to}, .help = meaning "; default " first},
-#define IMP_NUMBER_OPTION(member, text, from, to, first, meaning)                      \
-    {IMP_OPTION_NUMBER(IMP_ARGUMENTS, settings.member), .name = text, .argument = "X", \
-     .numbers = {from, to}, .help = meaning "; default " first},
+#define IMP_INTEGER_OPTION(member, text, from, to, first, meaning) \
+    {IMP_OPTION_INTEGER(IMP_ARGUMENTS, settings.member),           \
+     .name = text,                                                 \
+     .argument = "N",                                              \
+     .integers = {from, to},                                       \
+     .otherwise = first,                                           \
+     .help = meaning},
+#define IMP_NUMBER_OPTION(member, text, from, to, first, meaning) \
+    {IMP_OPTION_NUMBER(IMP_ARGUMENTS, settings.member),           \
+     .name = text,                                                \
+     .argument = "X",                                             \
+     .numbers = {from, to},                                       \
+     .otherwise = first,                                          \
+     .help = meaning},
 #define IMP_TEXT_OPTION(member, text, placeholder, first, meaning)                           \
     {IMP_OPTION_TEXT(IMP_ARGUMENTS, settings.member), .name = text, .argument = placeholder, \
-     .help = meaning "; default " first},
-#define IMP_CHOICE_OPTION(member, text, names, first, meaning)                            \
-    {IMP_OPTION_CHOICE(IMP_ARGUMENTS, settings.member), .name = text, .argument = "KIND", \
-     .choices = names, .help = meaning "; default " first},
+     .otherwise = first, .help = meaning},
+#define IMP_CHOICE_OPTION(member, text, names, first, meaning) \
+    {IMP_OPTION_CHOICE(IMP_ARGUMENTS, settings.member),        \
+     .name = text,                                             \
+     .argument = "KIND",                                       \
+     .choices = names,                                         \
+     .otherwise = first,                                       \
+     .help = meaning},
 #define IMP_FLAG_OPTION(member, text, meaning) \
     {IMP_OPTION_FLAG(IMP_ARGUMENTS, settings.member), .name = text, .help = meaning},
 
-#define IMP_OPTIONS_OF(list) \
-    list(IMP_INTEGER_OPTION, IMP_NUMBER_OPTION, IMP_TEXT_OPTION, IMP_CHOICE_OPTION, IMP_FLAG_OPTION)
+#define IMP_NO_MORE_COMMON_OPTIONS() {IMP_OPTION_REST},
+
+#define IMP_OPTIONS_OF(list)                                                        \
+    list(IMP_INTEGER_OPTION, IMP_NUMBER_OPTION, IMP_TEXT_OPTION, IMP_CHOICE_OPTION, \
+         IMP_FLAG_OPTION, IMP_NO_MORE_COMMON_OPTIONS)
 
 #endif

@@ -57,6 +57,7 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
         break;
     case IMP_KIND_FLAG:
     case IMP_KIND_HEADING:
+    case IMP_KIND_REST:
     case IMP_KIND_END:
         break;
     }
@@ -88,47 +89,94 @@ static void print_wrapped(const char *text, size_t column, FILE *stream)
     fputc('\n', stream);
 }
 
-static void print_option(const imp_option *option, FILE *stream)
+/* ---- rows ---- */
+
+void imp_option_explain(const imp_option *option, const imp_option *heading, imp_detail detail,
+                        char *text, size_t size)
 {
-    char left[100] = "", right[600] = "", values[300];
+    char values[300] = "";
+    bool number = option->kind == IMP_KIND_INTEGER || option->kind == IMP_KIND_NUMBER;
+    /* That a file name is a text goes without saying. */
+    if (option->kind == IMP_KIND_CHOICE || (number && detail == IMP_DETAIL_ALL))
+        imp_option_describe(option, values, sizeof values);
+    const char *initial = option->initial ? option->initial : option->otherwise;
+    if (heading && heading->otherwise)
+        initial = NULL;
+
+    text[0] = '\0';
+    append(text, size, "%s", option->help);
+    if (values[0] != '\0' && initial)
+        append(text, size, " (%s; default %s)", values, initial);
+    else if (values[0] != '\0')
+        append(text, size, " (%s)", values);
+    else if (initial)
+        append(text, size, " (default %s)", initial);
+}
+
+static void print_option(const imp_option *option, const imp_option *heading, imp_detail detail,
+                         FILE *stream)
+{
+    char left[100] = "", right[600];
     if (option->letter)
         append(left, sizeof left, "  -%c, --%s", option->letter, option->name);
     else
         append(left, sizeof left, "  --%s", option->name);
     if (option->argument)
         append(left, sizeof left, " %s", option->argument);
-
-    append(right, sizeof right, "%s", option->help);
-    imp_option_describe(option, values, sizeof values);
-    /* That a file name is a text goes without saying. */
-    bool worth_saying = values[0] != '\0' && option->kind != IMP_KIND_TEXT;
-    if (worth_saying && option->initial)
-        append(right, sizeof right, " (%s; default %s)", values, option->initial);
-    else if (worth_saying)
-        append(right, sizeof right, " (%s)", values);
-    else if (option->initial)
-        append(right, sizeof right, " (default %s)", option->initial);
-
+    imp_option_explain(option, heading, detail, right, sizeof right);
     fputs(left, stream);
     print_wrapped(right, strlen(left), stream);
 }
 
-void imp_usage_print(const imp_usage *usage, FILE *stream)
+static void print_heading(const imp_option *heading, FILE *stream)
 {
-    fprintf(stream, "Usage: imp %s [OPTION]...%s%s\n\n%s.\n", usage->command,
-            usage->operands ? " " : "", usage->operands ? usage->operands : "", usage->summary);
+    fprintf(stream, "\n%s", heading->help);
+    if (heading->otherwise)
+        fprintf(stream, " (default: %s)", heading->otherwise);
+    fputc('\n', stream);
+}
 
-    if (usage->options[0].kind != IMP_KIND_HEADING)
-        fputs("\nOptions\n", stream);
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++) {
-        if (option->kind == IMP_KIND_HEADING)
-            fprintf(stream, "\n%s\n", option->help);
-        else
-            print_option(option, stream);
+static void print_actions(const imp_usage *usage, FILE *stream)
+{
+    fputs("\nActions\n", stream);
+    for (const imp_action *action = usage->actions; action->name; action++) {
+        char left[100];
+        snprintf(left, sizeof left, "  %s %s", action->name, action->operands);
+        fputs(left, stream);
+        print_wrapped(action->summary, strlen(left), stream);
     }
-    const char *help = "  -h, --help";
+}
+
+/* ---- the whole ---- */
+
+void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream)
+{
+    fprintf(stream, "Usage: imp %s %s[OPTION]...%s%s\n\n%s.\n", usage->command,
+            usage->actions ? "ACTION " : "", usage->operands ? " " : "",
+            usage->operands ? usage->operands : "", usage->summary);
+    if (usage->actions)
+        print_actions(usage, stream);
+
+    /* A heading waits until an option below it is shown. */
+    static const imp_option unnamed = {IMP_OPTION_HEADING("Options")};
+    const imp_option *heading = &unnamed, *waiting = &unnamed;
+    bool rest = false;
+    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++) {
+        if (option->kind == IMP_KIND_HEADING) {
+            heading = waiting = option;
+            rest = false;
+        } else if (option->kind == IMP_KIND_REST) {
+            rest = true;
+        } else if (!rest || detail == IMP_DETAIL_ALL) {
+            if (waiting)
+                print_heading(waiting, stream);
+            waiting = NULL;
+            print_option(option, heading, detail, stream);
+        }
+    }
+    const char *help = "\n  -h, --help";
     fputs(help, stream);
-    print_wrapped("show this help and exit", strlen(help), stream);
+    print_wrapped("this help; --help-all tells all options and values", strlen(help) - 1, stream);
 
     fputs("\nExamples\n", stream);
     for (size_t i = 0; usage->examples[i]; i++)

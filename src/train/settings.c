@@ -49,11 +49,11 @@ const char *const imp_optimizer_names[] = {"rmsprop", "sgd", "adam", NULL};
      .choices = imp_no_yes_names,    \
      .initial = "no"},
 
-static const imp_setting table[] = {
-    IMP_DATA_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-        IMP_TASK_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-            IMP_METHOD_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)
-                IMP_TRAINING_SETTINGS(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW)};
+#define NO_ROW()
+#define ROWS(list) list(INTEGER_ROW, NUMBER_ROW, TEXT_ROW, CHOICE_ROW, FLAG_ROW, NO_ROW)
+
+static const imp_setting table[] = {ROWS(IMP_DATA_SETTINGS) ROWS(IMP_TASK_SETTINGS)
+                                        ROWS(IMP_METHOD_SETTINGS) ROWS(IMP_TRAINING_SETTINGS)};
 
 enum { SETTINGS = sizeof table / sizeof *table };
 

@@ -10,6 +10,9 @@
  *     TEXT(member, "name", "ARGUMENT", "default", "help")
  *     CHOICE(member, "name", choices, "default", "help")
  *     FLAG(member, "name", "help")
+ *     REST()
+ *
+ * The rows above REST() are those that most people need; `--help` shows only them.
  */
 #ifndef IMP_TRAIN_SETTINGS_LIST_H
 #define IMP_TRAIN_SETTINGS_LIST_H
@@ -17,16 +20,16 @@
 /* clang-format off */
 
 /* Which images there are. */
-#define IMP_DATA_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG)                                     \
+#define IMP_DATA_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                               \
     TEXT(data, "data", "DATA", "glyphs",                                                           \
          "a folder, archive, pack, omniglot:PATH, csv:PATH, or glyphs, which are invented")        \
-    INTEGER(size, "size", 0, 4096, "0",                                                            \
-            "side of the square that pictures are resampled to; 0 is the source's own")            \
+    INTEGER(size, "size", 0, 4096, "0", "side of the pictures; 0 is the source's own")             \
+    TEXT(split, "split", "SPLIT", "own",                                                           \
+         "own, vinyals, lake, classes:A/B/C, super-classes:A/B/C, modes:A/B/C or lists:FOLDER")    \
+    REST()                                                                                         \
     CHOICE(colour, "colour", imp_colour_names, "own", "make pictures gray or RGB")                 \
     CHOICE(ink, "ink", imp_ink_names, "own", "invert pictures; own inverts Omniglot's")            \
     INTEGER(rotations, "rotations", 1, 4, "1", "4 makes classes also of quarter turns")            \
-    TEXT(split, "split", "SPLIT", "own",                                                           \
-         "own, vinyals, lake, classes:A/B/C, super-classes:A/B/C, modes:A/B/C or lists:FOLDER")    \
     INTEGER(split_seed, "split-seed", 0, INT64_MAX, "0", "which random split")                     \
     INTEGER(alphabets, "alphabets", 1, 1000000, "50", "glyphs: how many alphabets")                \
     INTEGER(fewest_characters, "fewest-characters", 1, 1000000, "20", "glyphs: of an alphabet")    \
@@ -35,36 +38,37 @@
     INTEGER(glyph_seed, "glyph-seed", 0, INT64_MAX, "0", "glyphs: which invented alphabets")
 
 /* What an episode is. */
-#define IMP_TASK_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG)                                     \
-    CHOICE(task, "task", imp_task_names, "characters",                                             \
-           "what a label stands for: a character (any class), or an alphabet (any super-class)")   \
-    INTEGER(way, "way", 0, 1000000, "0", "labels of an episode; 0 is 5, or 10 alphabets")          \
-    INTEGER(fewest_way, "fewest-way", 0, 1000000, "0", "vary the way down to this; 0 does not")    \
-    INTEGER(modes, "modes", 0, 1000000, "0", "characters of an alphabet in an episode; 0 is 10")   \
+#define IMP_TASK_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                               \
+    CHOICE(task, "task", imp_task_names, "characters", "what a label stands for")                  \
+    INTEGER(way, "way", 0, 1000000, "0", "labels; 0 is 5, or 10 alphabets")                        \
+    INTEGER(modes, "modes", 0, 1000000, "0", "characters of an alphabet; 0 is 10")                 \
     INTEGER(shot, "shot", 0, 1000000, "0", "supports of a character; 0 is 1")                      \
+    REST()                                                                                         \
+    INTEGER(unlabeled, "unlabeled", 0, 1000000, "0", "images of a class without a label")          \
+    INTEGER(fewest_way, "fewest-way", 0, 1000000, "0", "vary the way down to this; 0 does not")    \
     INTEGER(fewest_shot, "fewest-shot", 0, 1000000, "0",                                           \
             "vary the shot down to this; 0 does not")                                              \
     FLAG(unbalanced, "unbalanced", "vary the shot from class to class")                            \
     INTEGER(queries, "queries", 0, 1000000, "0",                                                   \
             "of a character; 0 is 5 in training and of alphabets, else 15, or what there are")     \
-    INTEGER(unlabeled, "unlabeled", 0, 1000000, "0", "images of a class without a label")          \
     INTEGER(distractors, "distractors", 0, 1000000, "0",                                           \
             "classes of which there are only unlabelled images")                                   \
     NUMBER(labeled_fraction, "labeled-fraction", 0, 1, "1",                                        \
            "in training, the part of a class's images that is labelled")
 
 /* How an episode is solved. */
-#define IMP_METHOD_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG)                                   \
+#define IMP_METHOD_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                             \
     TEXT(method, "method", "METHOD", "imp",                                                        \
          "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "                \
          "soft-kmeans-masked, dp-means, map-dp or em")                                             \
+    REST()                                                                                         \
+    NUMBER(alpha, "alpha", 0, INFINITY, "0.1", "concentration of the Dirichlet process")           \
     NUMBER(sigma_l, "sigma-l", 0, INFINITY, "0",                                                   \
            "variance of labelled clusters at the start; 0 is the method's own")                    \
     NUMBER(sigma_u, "sigma-u", 0, INFINITY, "0",                                                   \
            "variance of unlabelled clusters at the start; 0 is the method's own")                  \
     CHOICE(learn_sigma_u, "learn-sigma-u", imp_no_yes_names, "yes",                                \
            "whether that one is learned")                                                          \
-    NUMBER(alpha, "alpha", 0, INFINITY, "0.1", "concentration of the Dirichlet process")           \
     NUMBER(lambda, "lambda", -1, INFINITY, "-1",                                                   \
            "squared distance beyond which a cluster is made; -1 estimates it")                     \
     INTEGER(cluster_steps, "cluster-steps", 1, 1000, "1", "repeats of the clustering")             \
@@ -72,19 +76,20 @@
     FLAG(no_prior, "no-prior", "em: without the Chinese restaurant process")
 
 /* How a network learns. */
-#define IMP_TRAINING_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG)                                 \
+#define IMP_TRAINING_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                           \
+    INTEGER(updates, "updates", 0, INT64_MAX, "20000", "steps of the optimizer")                   \
+    INTEGER(seed, "seed", 0, INT64_MAX, "1", "of weights and episodes")                            \
+    REST()                                                                                         \
+    NUMBER(rate, "rate", 0, INFINITY, "0.001", "learning rate at the start")                       \
     TEXT(network, "network", "LAYERS", "conv4",                                                    \
          "conv4, or layers like conv3x3:32,bn,relu,pool,flatten,linear:64")                        \
-    INTEGER(updates, "updates", 0, INT64_MAX, "20000", "steps of the optimizer")                   \
     INTEGER(accumulate, "accumulate", 1, 1000000, "1", "episodes whose gradients make an update")  \
     CHOICE(optimizer, "optimizer", imp_optimizer_names, "rmsprop", "how gradients become steps")   \
-    NUMBER(rate, "rate", 0, INFINITY, "0.001", "learning rate at the start")                       \
     INTEGER(halve_from, "halve-from", 0, INT64_MAX, "4000", "update of the rate's first halving")  \
     INTEGER(halve_every, "halve-every", 0, INT64_MAX, "2000",                                      \
             "updates from halving to halving; 0 keeps the rate")                                   \
     NUMBER(clip, "clip", 0, INFINITY, "1000", "longest gradient; 0 does not clip")                 \
     NUMBER(loss_limit, "loss-limit", 0, INFINITY, "1e6", "a larger loss ends the run")             \
-    INTEGER(seed, "seed", 0, INT64_MAX, "1", "of weights and episodes")                            \
     INTEGER(validate_every, "validate-every", 0, INT64_MAX, "500",                                 \
             "updates from validation to validation; 0 keeps the last model, not the best")         \
     INTEGER(validation_episodes, "validation-episodes", 1, 1000000, "100",                         \

@@ -103,10 +103,10 @@ assert info["broken"][1].startswith("caf\ufffd/2.png: the file is neither"), inf
 @test "wrong command lines are refused" {
     run --separate-stderr "$IMP" data inform glyphs
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp data: unknown action 'inform'; there are info, show, split, pack and get" ]
+    [ "$stderr" = "imp data: unknown action 'inform'; did you mean 'info'?" ]
     run --separate-stderr "$IMP" data pack glyphs
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp data: 'pack' needs an OUTPUT after DATA" ]
+    [ "$stderr" = "imp data: 'pack' needs DATA FILE; got 1 argument" ]
     run --separate-stderr "$IMP" data get mnist here
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" data info glyphs:here

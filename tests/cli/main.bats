@@ -57,7 +57,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
     [ "$stderr" = "imp help: unexpected argument 'again'" ]
 }
 
-@test "every command explains itself in at most 80 columns, with examples" {
+@test "every command explains itself on a screen of 80 columns and 40 lines, with examples" {
     run "$IMP" --help
     commands=$(sed -nE 's/^  ([a-z-]+) .*/\1/p' <<<"$output")
     [ -n "$commands" ]
@@ -68,10 +68,14 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
         [[ ${lines[0]} == "Usage: imp $command "* ]]
         [[ $output == *"Examples"*"  imp $command"* ]]
         [ -z "$(grep -E '^.{81}' <<<"$output")" ]
+        [ "$(wc -l <<<"$output")" -le 40 ]
 
         by_option=$output
         run "$IMP" help "$command"
         [ "$output" = "$by_option" ]
+        run --separate-stderr "$IMP" "$command" --help-all
+        [ "$status" -eq 0 ]
+        [ "$(wc -l <<<"$output")" -ge "$(wc -l <<<"$by_option")" ]
     done
 }
 

@@ -65,7 +65,7 @@ typedef struct outcome {
 } outcome;
 
 /* Parses the words of `line`, which are separated by single spaces and cut apart in place. */
-static outcome parse(char *line)
+static outcome parse_by(const imp_usage *by, char *line)
 {
     outcome result = {.argv = {"fit"}};
     int argc = 1;
@@ -79,7 +79,7 @@ static outcome parse(char *line)
     FILE *capture = tmpfile();
     assert_non_null(capture);
     dup2(fileno(capture), STDERR_FILENO);
-    result.status = imp_parse(&usage, argc, result.argv, &result.settings, &result.operands);
+    result.status = imp_parse(by, argc, result.argv, &result.settings, &result.operands);
     dup2(saved, STDERR_FILENO);
     close(saved);
 
@@ -88,6 +88,11 @@ static outcome parse(char *line)
     result.message[length] = '\0';
     fclose(capture);
     return result;
+}
+
+static outcome parse(char *line)
+{
+    return parse_by(&usage, line);
 }
 
 static void assert_refused(const char *line, const char *sentence)
@@ -212,6 +217,10 @@ static void wrong_options_are_refused_in_one_sentence(void **state)
     (void)state;
     assert_refused("a --isa sse",
                    "imp fit: option '--isa' needs auto, avx2 or portable, not 'sse'\n");
+    assert_refused("a --isa autp", "imp fit: option '--isa' needs auto, avx2 or portable, not "
+                                   "'autp'; did you mean 'auto'?\n");
+    assert_refused("a --help-al", "imp fit: unknown option '--help-al'; did you mean "
+                                  "'--help-all'?\n");
     assert_refused("a --batch", "imp fit: option '--batch' needs a value: N\n");
     assert_refused("a --json=yes", "imp fit: option '--json' takes no value\n");
     assert_refused("a --bach=3", "imp fit: unknown option '--bach'; did you mean '--batch'?\n");
@@ -224,39 +233,50 @@ static void wrong_options_are_refused_in_one_sentence(void **state)
     assert_refused("a b c", "imp fit: unexpected argument 'c'\n");
 }
 
-static void usage_is_made_from_the_table(void **state)
+/* ---- actions ---- */
+
+static const imp_action actions[] = {{"show", "DATA", 1, "what it holds"},
+                                     {"pack", "DATA FILE", 2, "write one file"},
+                                     {"sink", "DATA", 1, "forget it"},
+                                     {0}};
+
+static const imp_usage acting = {.command = "data",
+                                 .summary = "Do something with data",
+                                 .actions = actions,
+                                 .options = options,
+                                 .examples = examples};
+
+static void an_action_and_its_operands(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    imp_usage_print(&usage, stream);
-    fclose(stream);
-    assert_string_equal(
-        text, "Usage: imp fit [OPTION]... FILE...\n"
-              "\n"
-              "Fit a mixture to points.\n"
-              "\n"
-              "Work\n"
-              "  --batch N             images per step (an integer from 1 to 4096; default 120)\n"
-              "  --seed N              of all random numbers (an integer of at least 0; default\n"
-              "                        1)\n"
-              "  --sigma X             the width of a cluster at the beginning (a number from 0\n"
-              "                        to 10; default 0.5)\n"
-              "  --shift X             moves every point (a number)\n"
-              "  --isa NAME            the instruction set to use (auto, avx2 or portable;\n"
-              "                        default auto)\n"
-              "\n"
-              "Output\n"
-              "  -o, --output FILE     where to write the result, which is said at such length\n"
-              "                        that it takes two lines\n"
-              "  --json                write JSON\n"
-              "  -h, --help            show this help and exit\n"
-              "\n"
-              "Examples\n"
-              "  imp fit a.npy b.npy\n"
-              "  imp fit --json a.npy\n");
-    free(text);
+    char line[] = "--batch 3 pack there --json here";
+    outcome result = parse_by(&acting, line);
+    assert_int_equal(result.status, IMP_GO_ON);
+    assert_int_equal(result.operands, 3);
+    assert_int_equal(imp_action_find(&acting, result.argv[1]), 1);
+    assert_string_equal(result.argv[3], "here");
+    assert_int_equal(imp_action_find(&acting, "pick"), -1);
+}
+
+static void assert_action_refused(const char *line, const char *sentence)
+{
+    char words[200];
+    snprintf(words, sizeof words, "%s", line);
+    outcome result = parse_by(&acting, words);
+    assert_int_equal(result.status, IMP_EXIT_USAGE);
+    assert_string_equal(result.message, sentence);
+}
+
+static void a_wrong_action_is_refused_in_one_sentence(void **state)
+{
+    (void)state;
+    assert_action_refused("", "imp data: needs an action; 'imp data --help' lists them\n");
+    assert_action_refused("shwo x", "imp data: unknown action 'shwo'; did you mean 'show'?\n");
+    assert_action_refused("wardrobe x",
+                          "imp data: unknown action 'wardrobe'; there are show, pack and sink\n");
+    assert_action_refused("pack x", "imp data: 'pack' needs DATA FILE; got 1 argument\n");
+    assert_action_refused("show", "imp data: 'show' needs DATA; got 0 arguments\n");
+    assert_action_refused("show x y", "imp data: unexpected argument 'y'\n");
 }
 
 int main(void)
@@ -270,7 +290,8 @@ int main(void)
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(spaces_are_not_part_of_a_number),
         cmocka_unit_test(wrong_options_are_refused_in_one_sentence),
-        cmocka_unit_test(usage_is_made_from_the_table),
+        cmocka_unit_test(an_action_and_its_operands),
+        cmocka_unit_test(a_wrong_action_is_refused_in_one_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
