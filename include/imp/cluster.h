@@ -89,6 +89,17 @@ IMP_API imp_status imp_cluster(const float *x, size_t n, size_t d,
 /* NULL is allowed. */
 IMP_API void imp_clustering_free(imp_clustering *clustering);
 
+/* Finds the cluster of each of `n` points of `d` floats: the nearest of the (clusters, d) means,
+ * such as those of an imp_clustering; of equals the first. assignment receives n numbers from 0 to
+ * clusters-1. No points are nothing to do. For the points of a clustering that converged these are
+ * its assignments, but for ties that rounding the means to floats may turn.
+ *
+ * On failure the assignment is undefined: IMP_EINVAL for a value that is not finite (names its
+ * row), no means or no dimensions; IMP_EUNSUPPORTED for more than 2^31 - 1 points or means;
+ * IMP_ENOMEM. */
+IMP_API imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x, size_t n,
+                                      size_t d, int32_t *assignment, imp_error *error);
+
 /* Labelled points to choose lambda on. */
 typedef struct imp_labeled_points {
     const float *x;       /* (count, dimensions) */

@@ -281,3 +281,47 @@ imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_opt
     imp_release(work.assignment);
     return status;
 }
+
+/* ---- more points ---- */
+
+static imp_status check_assign(const float *mean, size_t clusters, const float *x, size_t n,
+                               size_t d, imp_error *error)
+{
+    if (clusters == 0)
+        return imp_fail(error, IMP_EINVAL, "there are no means to assign points to");
+    if (d == 0)
+        return imp_fail(error, IMP_EINVAL, "the points have no dimensions; they need at least 1");
+    if (n > INT32_MAX || clusters > INT32_MAX)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "there are %zu points and %zu means; at most %d of each can be compared", n,
+                        clusters, INT32_MAX);
+    imp_status status = imp_check_finite(mean, clusters, d, "mean", error);
+    return status == IMP_OK ? imp_check_finite(x, n, d, "point", error) : status;
+}
+
+/* One pass of DP-means whose threshold no point is beyond. */
+imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x, size_t n,
+                              size_t d, int32_t *assignment, imp_error *error)
+{
+    imp_status status = check_assign(mean, clusters, x, n, d, error);
+    if (status != IMP_OK || n == 0)
+        return status;
+    imp_clusters list = {0};
+    imp_clusters_restart(&list, d);
+    status = imp_clusters_reserve(&list, clusters, error);
+    for (size_t c = 0; c < clusters && status == IMP_OK; c++)
+        status = imp_clusters_add(&list, IMP_UNLABELED, 1, mean + c * d, error);
+
+    imp_points points = {.dimensions = d, .first = x, .first_count = n, .unlabeled_count = n};
+    imp_assigner *assigner = NULL;
+    size_t changed;
+    if (status == IMP_OK)
+        status = imp_assigner_create(&points, &assigner, error);
+    for (size_t i = 0; i < n; i++)
+        assignment[i] = -1;
+    if (status == IMP_OK)
+        status = imp_assigner_pass(assigner, &list, INFINITY, 1, assignment, &changed, error);
+    imp_assigner_free(assigner);
+    imp_clusters_release(&list);
+    return status;
+}

@@ -299,6 +299,86 @@ static void odd_input(void **state)
     free(x);
 }
 
+/* ---- more points ---- */
+
+static void points_go_to_the_nearest_mean(void **state)
+{
+    (void)state;
+    enum { MEANS = 50, POINTS = 3000 };
+    float *mean = malloc(MEANS * DIMENSIONS * sizeof *mean);
+    float *x = malloc(POINTS * DIMENSIONS * sizeof *x);
+    int32_t *assignment = malloc(POINTS * sizeof *assignment);
+    imp_random random = imp_random_start(5, IMP_STREAM_DEMO, 0);
+    for (size_t i = 0; i < MEANS * DIMENSIONS; i++)
+        mean[i] = (float)imp_random_normal(&random);
+    /* on a grid as coarse as this, points are often as near to two means */
+    for (size_t i = 0; i < POINTS * DIMENSIONS; i++)
+        x[i] = roundf((float)imp_random_normal(&random));
+    memcpy(mean + DIMENSIONS, mean, DIMENSIONS * sizeof *mean);
+    assert_int_equal(imp_cluster_assign(mean, MEANS, x, POINTS, DIMENSIONS, assignment, NULL),
+                     IMP_OK);
+    for (size_t i = 0; i < POINTS; i++) {
+        size_t nearest = 0;
+        double least = INFINITY;
+        for (size_t c = 0; c < MEANS; c++) {
+            double distance = 0;
+            for (size_t j = 0; j < DIMENSIONS; j++)
+                distance += pow((double)x[i * DIMENSIONS + j] - mean[c * DIMENSIONS + j], 2);
+            if (distance < least) {
+                least = distance;
+                nearest = c;
+            }
+        }
+        assert_int_equal(assignment[i], nearest);
+    }
+    free(mean);
+    free(x);
+    free(assignment);
+}
+
+static void the_points_of_a_clustering_keep_their_clusters(void **state)
+{
+    (void)state;
+    float x[COUNT * DIMENSIONS];
+    int32_t y[COUNT], assignment[COUNT];
+    draw_blobs(x, y, 4);
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    imp_clustering *found = cluster(x, COUNT, DIMENSIONS, &options);
+    assert_true(found->converged);
+    assert_int_equal(
+        imp_cluster_assign(found->mean, found->clusters, x, COUNT, DIMENSIONS, assignment, NULL),
+        IMP_OK);
+    assert_memory_equal(assignment, found->assignment, sizeof assignment);
+    imp_clustering_free(found);
+}
+
+static void assigning_bad_input_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t means, points, dimensions;
+        const char *sentence;
+    } faults[] = {
+        {0, 1, 2, "there are no means to assign points to"},
+        {1, 1, 0, "the points have no dimensions; they need at least 1"},
+        {2, 1, 2,
+         "mean row 1, column 1 is not a number (NaN); every value must be a finite number"},
+        {1, 2, 2, "point row 1, column 0 is infinite; every value must be a finite number"},
+    };
+    const float mean[] = {0, 1, 2, NAN}, x[] = {0, 1, INFINITY, 2};
+    int32_t assignment[2] = {7, 7};
+    imp_error error;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        assert_int_equal(imp_cluster_assign(mean, faults[i].means, x, faults[i].points,
+                                            faults[i].dimensions, assignment, &error),
+                         IMP_EINVAL);
+        assert_string_equal(error.message, faults[i].sentence);
+    }
+    assert_int_equal(imp_cluster_assign(mean, 1, NULL, 0, 2, NULL, &error), IMP_OK);
+}
+
 static void refuse(const float *x, size_t n, size_t d, const imp_cluster_options *options,
                    const char *sentence)
 {
@@ -341,7 +421,7 @@ static void every_allocation_may_fail(void **state)
     float x[COUNT * DIMENSIONS];
     int32_t y[COUNT];
     draw_blobs(x, y, 3);
-    for (int what = 0; what < 3; what++) {
+    for (int what = 0; what < 4; what++) {
         bool failed = true;
         for (size_t n = 1; failed; n++) {
             failing_allocator allocator;
@@ -355,6 +435,8 @@ static void every_allocation_may_fail(void **state)
             double lambda;
             if (what < 2)
                 status = imp_cluster(x, COUNT, DIMENSIONS, &options, &found, NULL);
+            else if (what == 2)
+                status = imp_cluster_assign(x, BLOBS, x, COUNT, DIMENSIONS, y, NULL);
             else
                 status = imp_cluster_tune(&(imp_labeled_points){x, y, 20}, 1, DIMENSIONS, NULL,
                                           &lambda, NULL);
@@ -376,6 +458,9 @@ int main(void)
         cmocka_unit_test(equal_radii),
         cmocka_unit_test(extreme_variances_and_points),
         cmocka_unit_test(tuning_finds_the_blobs),
+        cmocka_unit_test(points_go_to_the_nearest_mean),
+        cmocka_unit_test(the_points_of_a_clustering_keep_their_clusters),
+        cmocka_unit_test(assigning_bad_input_is_refused),
         cmocka_unit_test(odd_input),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
