@@ -119,6 +119,19 @@ IMP_API imp_status imp_mixture_save(const imp_mixture *mixture, const char *path
 /* On failure *out is NULL: IMP_EIO, IMP_EFORMAT for a file that is no sound mixture, IMP_ENOMEM. */
 IMP_API imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_error *error);
 
+/* The same without a file, for a mixture that goes into a database or through a pipe: the bytes
+ * that imp_mixture_save() writes. On success *bytes are *size bytes of new memory; free them with
+ * imp_mixture_bytes_free(). On failure, IMP_ENOMEM, *bytes is NULL. */
+IMP_API imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **bytes,
+                                        size_t *size, imp_error *error);
+
+/* NULL is allowed. */
+IMP_API void imp_mixture_bytes_free(unsigned char *bytes);
+
+/* imp_mixture_load() of a file's bytes, which stay the caller's. */
+IMP_API imp_status imp_mixture_from_bytes(const unsigned char *bytes, size_t size,
+                                          imp_mixture **out, imp_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -574,6 +574,11 @@ static imp_status build_header(const imp_tensor *tensors, size_t count,
     return status;
 }
 
+static size_t tensor_bytes(const imp_tensor *tensor)
+{
+    return tensor->count * imp_dtype_size(tensor->dtype);
+}
+
 imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, size_t count,
                                 const imp_metadata *metadata, size_t metadata_count,
                                 imp_error *error)
@@ -591,10 +596,38 @@ imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, siz
     if (status == IMP_OK)
         status = imp_writer_write(&writer, text, size, error);
     for (size_t i = 0; status == IMP_OK && i < count; i++)
-        status = imp_writer_write(&writer, tensors[i].data,
-                                  tensors[i].count * imp_dtype_size(tensors[i].dtype), error);
+        status = imp_writer_write(&writer, tensors[i].data, tensor_bytes(&tensors[i]), error);
     if (status == IMP_OK)
         status = imp_writer_commit(&writer, error);
     imp_release(text);
     return status;
+}
+
+imp_status imp_safetensors_write(const imp_tensor *tensors, size_t count,
+                                 const imp_metadata *metadata, size_t metadata_count,
+                                 unsigned char **bytes, size_t *size, imp_error *error)
+{
+    *bytes = NULL;
+    char *text = NULL;
+    size_t end = 0;
+    imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &end, error);
+    if (status != IMP_OK)
+        return status;
+
+    *size = end;
+    for (size_t i = 0; i < count; i++)
+        *size += tensor_bytes(&tensors[i]);
+    *bytes = imp_allocate(*size, 1);
+    if (*bytes == NULL) {
+        imp_release(text);
+        return imp_fail_memory(error, "the bytes of a safetensors file");
+    }
+    memcpy(*bytes, text, end);
+    imp_release(text);
+    for (size_t i = 0; i < count; i++) {
+        if (tensors[i].count > 0)
+            memcpy(*bytes + end, tensors[i].data, tensor_bytes(&tensors[i]));
+        end += tensor_bytes(&tensors[i]);
+    }
+    return IMP_OK;
 }

@@ -56,4 +56,10 @@ imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, siz
                                 const imp_metadata *metadata, size_t metadata_count,
                                 imp_error *error);
 
+/* The bytes that imp_safetensors_save() would write, in new memory: release *bytes. On failure it
+ * is NULL. */
+imp_status imp_safetensors_write(const imp_tensor *tensors, size_t count,
+                                 const imp_metadata *metadata, size_t metadata_count,
+                                 unsigned char **bytes, size_t *size, imp_error *error);
+
 #endif

@@ -17,24 +17,54 @@
 
 #define FORMAT "imp mixture 1"
 
-imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error)
+/* ---- writing ---- */
+
+enum { TENSORS = 7 };
+
+static const imp_metadata metadata[] = {{"format", FORMAT}};
+
+/* The tensors of a mixture; `classes` is room for the one that it does not hold as it is written.
+ */
+static void list_tensors(const imp_mixture *mixture, int64_t *classes, imp_tensor *tensors)
 {
     const imp_clusters *clusters = &mixture->clusters;
     size_t count = clusters->count, d = clusters->dimensions;
-    int64_t classes = (int64_t)mixture->classes;
-    const imp_tensor tensors[] = {
+    *classes = (int64_t)mixture->classes;
+    const imp_tensor list[TENSORS] = {
         {"cluster.label", IMP_INT32, 1, {count}, count, clusters->label},
         {"cluster.weight", IMP_FLOAT64, 1, {count}, count, clusters->weight},
         {"cluster.sum", IMP_FLOAT64, 2, {count, d}, count * d, clusters->sum},
-        {"classes", IMP_INT64, 0, {0}, 1, &classes},
+        {"classes", IMP_INT64, 0, {0}, 1, classes},
         {"lambda", IMP_FLOAT64, 0, {0}, 1, &mixture->lambda},
         {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_l},
         {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_u},
     };
-    const imp_metadata metadata[] = {{"format", FORMAT}};
-    return imp_safetensors_save(path, tensors, sizeof tensors / sizeof *tensors, metadata, 1,
-                                error);
+    memcpy(tensors, list, sizeof list);
 }
+
+imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error)
+{
+    int64_t classes;
+    imp_tensor tensors[TENSORS];
+    list_tensors(mixture, &classes, tensors);
+    return imp_safetensors_save(path, tensors, TENSORS, metadata, 1, error);
+}
+
+imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **bytes, size_t *size,
+                                imp_error *error)
+{
+    int64_t classes;
+    imp_tensor tensors[TENSORS];
+    list_tensors(mixture, &classes, tensors);
+    return imp_safetensors_write(tensors, TENSORS, metadata, 1, bytes, size, error);
+}
+
+void imp_mixture_bytes_free(unsigned char *bytes)
+{
+    imp_release(bytes);
+}
+
+/* ---- reading ---- */
 
 /* The tensor of that name, type and rank; NULL after a sentence. */
 static const imp_tensor *expect(const imp_safetensors *file, const char *name, imp_dtype dtype,
@@ -186,5 +216,23 @@ imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_error *erro
     imp_safetensors_free(file);
     if (status != IMP_OK)
         imp_error_prefix(error, path);
+    return status;
+}
+
+imp_status imp_mixture_from_bytes(const unsigned char *bytes, size_t size, imp_mixture **out,
+                                  imp_error *error)
+{
+    *out = NULL;
+    unsigned char *copy = imp_allocate(size, 1);
+    if (!copy)
+        return imp_fail_memory(error, "a mixture");
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    imp_safetensors *file;
+    imp_status status = imp_safetensors_parse(copy, size, &file, error);
+    if (status != IMP_OK)
+        return status;
+    status = read_mixture(file, out, error);
+    imp_safetensors_free(file);
     return status;
 }

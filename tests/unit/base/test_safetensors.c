@@ -94,6 +94,15 @@ static void bytes_are_the_expected_ones(void **state)
         imp_safetensors_save(path.text, two, 2, (imp_metadata[]){{"z", "1"}, {"k", "2"}}, 2, NULL),
         IMP_OK);
     assert_true(scratch_holds(path.text, expected, sizeof expected));
+
+    unsigned char *bytes;
+    size_t size;
+    assert_int_equal(imp_safetensors_write(two, 2, (imp_metadata[]){{"z", "1"}, {"k", "2"}}, 2,
+                                           &bytes, &size, NULL),
+                     IMP_OK);
+    assert_int_equal(size, sizeof expected);
+    assert_memory_equal(bytes, expected, size);
+    imp_release(bytes);
 }
 
 static void empty_files_work(void **state)

@@ -306,6 +306,32 @@ static void adding_by_parts_and_through_a_file_gives_the_same_bits(void **state)
     part(&all);
 }
 
+static void bytes_are_those_of_the_file(void **state)
+{
+    joined all = join();
+    imp_mixture *mixture = fit(all.x, all.y, all.n, all.d, NULL), *again;
+    scratch_path path = scratch_file(state, "mixture.safetensors");
+    unsigned char *bytes;
+    size_t size;
+    imp_error error;
+    assert_int_equal(imp_mixture_save(mixture, path.text, NULL), IMP_OK);
+    assert_int_equal(imp_mixture_to_bytes(mixture, &bytes, &size, NULL), IMP_OK);
+    assert_true(scratch_holds(path.text, bytes, size));
+    if (imp_mixture_from_bytes(bytes, size, &again, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    assert_same(mixture, again);
+    imp_mixture_free(again);
+
+    for (size_t cut = 0; cut < size; cut += cut < 8 ? 1 : 97) {
+        assert_int_equal(imp_mixture_from_bytes(bytes, cut, &again, &error), IMP_EFORMAT);
+        assert_null(again);
+    }
+    imp_mixture_bytes_free(bytes);
+    imp_mixture_bytes_free(NULL);
+    imp_mixture_free(mixture);
+    part(&all);
+}
+
 static void merging(void **state)
 {
     (void)state;
@@ -487,7 +513,9 @@ static void every_allocation_may_fail(void **state)
         failing_allocator allocator;
         failing_allocator_install(&allocator, n);
         json_set_alloc_funcs(malloc, free); /* jansson's own failures are base's to test */
-        imp_mixture *mixture = NULL, *grown = NULL, *merged = NULL, *loaded = NULL;
+        imp_mixture *mixture = NULL, *grown = NULL, *merged = NULL, *loaded = NULL, *read = NULL;
+        unsigned char *bytes = NULL;
+        size_t size;
         int32_t labels[64];
         imp_mixture_predictions out = {.label = labels};
         imp_status status = imp_mixture_fit(all.x, all.y, all.n, all.d, NULL, &mixture, NULL);
@@ -501,6 +529,12 @@ static void every_allocation_may_fail(void **state)
             status = imp_mixture_save(merged, path.text, NULL);
         if (status == IMP_OK)
             status = imp_mixture_load(path.text, &loaded, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_to_bytes(loaded, &bytes, &size, NULL);
+        if (status == IMP_OK)
+            status = imp_mixture_from_bytes(bytes, size, &read, NULL);
+        imp_mixture_bytes_free(bytes);
+        imp_mixture_free(read);
         imp_mixture_free(mixture);
         imp_mixture_free(grown);
         imp_mixture_free(merged);
@@ -522,6 +556,8 @@ int main(void)
         cmocka_unit_test(adding_follows_the_rule),
         cmocka_unit_test_setup_teardown(adding_by_parts_and_through_a_file_gives_the_same_bits,
                                         scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(bytes_are_those_of_the_file, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test(merging),
         cmocka_unit_test(describing),
         cmocka_unit_test(bad_input_is_refused),
