@@ -112,6 +112,16 @@ IMP_API imp_mixture_cluster imp_mixture_cluster_at(const imp_mixture *mixture, s
  * bytes and terminated; returns the length that all of it has. */
 IMP_API size_t imp_mixture_describe(const imp_mixture *mixture, char *text, size_t size);
 
+/* A text of the application's own that goes with the mixture into its file and back, and to what
+ * grows from it: the names of its classes, for instance. NULL if there is none; it lives as long as
+ * the mixture or until it is set. */
+IMP_API const char *imp_mixture_note(const imp_mixture *mixture);
+
+/* Sets the note to a copy of `note`, or to none if that is NULL. This alone changes a mixture, so
+ * no other thread may be using it. On failure, IMP_ENOMEM, the note is as it was. A note that is
+ * not UTF-8 is refused when the mixture is saved. */
+IMP_API imp_status imp_mixture_set_note(imp_mixture *mixture, const char *note, imp_error *error);
+
 /* Writes the mixture atomically to a safetensors file. What imp_mixture_load() reads back predicts,
  * and grows, to the same bits. */
 IMP_API imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error);
@@ -121,7 +131,7 @@ IMP_API imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_err
 
 /* The same without a file, for a mixture that goes into a database or through a pipe: the bytes
  * that imp_mixture_save() writes. On success *bytes are *size bytes of new memory; free them with
- * imp_mixture_bytes_free(). On failure, IMP_ENOMEM, *bytes is NULL. */
+ * imp_mixture_bytes_free(). On failure, IMP_ENOMEM or IMP_EINVAL for the note, *bytes is NULL. */
 IMP_API imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **bytes,
                                         size_t *size, imp_error *error);
 

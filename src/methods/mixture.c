@@ -29,7 +29,23 @@ void imp_mixture_free(imp_mixture *mixture)
     if (!mixture)
         return;
     imp_clusters_release(&mixture->clusters);
+    imp_release(mixture->note);
     imp_release(mixture);
+}
+
+const char *imp_mixture_note(const imp_mixture *mixture)
+{
+    return mixture->note;
+}
+
+imp_status imp_mixture_set_note(imp_mixture *mixture, const char *note, imp_error *error)
+{
+    char *copy = note ? imp_duplicate(note) : NULL;
+    if (note && !copy)
+        return imp_fail_memory(error, "the note of a mixture");
+    imp_release(mixture->note);
+    mixture->note = copy;
+    return IMP_OK;
 }
 
 void imp_mixture_place(imp_mixture *mixture, size_t c)
@@ -185,7 +201,8 @@ static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
         return NULL;
     }
     imp_clusters *to = &copy->clusters;
-    if (imp_clusters_reserve(to, from->count, error) != IMP_OK) {
+    if (imp_clusters_reserve(to, from->count, error) != IMP_OK ||
+        imp_mixture_set_note(copy, mixture->note, error) != IMP_OK) {
         imp_mixture_free(copy);
         return NULL;
     }

@@ -10,6 +10,7 @@ struct imp_mixture {
     size_t classes;
     double lambda, sigma_l, sigma_u;
     imp_clusters clusters; /* mean = sum / weight in each */
+    char *note;            /* the application's, or NULL */
 };
 
 /* A mixture without clusters in that many dimensions, or NULL. */

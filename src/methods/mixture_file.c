@@ -3,7 +3,8 @@
  *
  * What is kept are the running sums, in double: a mixture that was saved and loaded grows to the
  * same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum (a mean is its
- * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u.
+ * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u. The application's
+ * note is in the metadata.
  */
 #include <float.h>
 #include <math.h>
@@ -19,44 +20,51 @@
 
 /* ---- writing ---- */
 
-enum { TENSORS = 7 };
+enum { TENSORS = 7, MOST_METADATA = 2 };
 
-static const imp_metadata metadata[] = {{"format", FORMAT}};
+/* What a file consists of. Nearly all of it is the mixture's own memory. */
+typedef struct contents {
+    int64_t classes;
+    imp_tensor tensors[TENSORS];
+    imp_metadata metadata[MOST_METADATA];
+    size_t metadata_count;
+} contents;
 
-/* The tensors of a mixture; `classes` is room for the one that it does not hold as it is written.
- */
-static void list_tensors(const imp_mixture *mixture, int64_t *classes, imp_tensor *tensors)
+static void list_contents(const imp_mixture *mixture, contents *file)
 {
     const imp_clusters *clusters = &mixture->clusters;
     size_t count = clusters->count, d = clusters->dimensions;
-    *classes = (int64_t)mixture->classes;
-    const imp_tensor list[TENSORS] = {
+    file->classes = (int64_t)mixture->classes;
+    const imp_tensor tensors[TENSORS] = {
         {"cluster.label", IMP_INT32, 1, {count}, count, clusters->label},
         {"cluster.weight", IMP_FLOAT64, 1, {count}, count, clusters->weight},
         {"cluster.sum", IMP_FLOAT64, 2, {count, d}, count * d, clusters->sum},
-        {"classes", IMP_INT64, 0, {0}, 1, classes},
+        {"classes", IMP_INT64, 0, {0}, 1, &file->classes},
         {"lambda", IMP_FLOAT64, 0, {0}, 1, &mixture->lambda},
         {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_l},
         {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_u},
     };
-    memcpy(tensors, list, sizeof list);
+    memcpy(file->tensors, tensors, sizeof tensors);
+    file->metadata[0] = (imp_metadata){"format", FORMAT};
+    file->metadata[1] = (imp_metadata){"note", mixture->note};
+    file->metadata_count = mixture->note ? 2 : 1;
 }
 
 imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error)
 {
-    int64_t classes;
-    imp_tensor tensors[TENSORS];
-    list_tensors(mixture, &classes, tensors);
-    return imp_safetensors_save(path, tensors, TENSORS, metadata, 1, error);
+    contents file;
+    list_contents(mixture, &file);
+    return imp_safetensors_save(path, file.tensors, TENSORS, file.metadata, file.metadata_count,
+                                error);
 }
 
 imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **bytes, size_t *size,
                                 imp_error *error)
 {
-    int64_t classes;
-    imp_tensor tensors[TENSORS];
-    list_tensors(mixture, &classes, tensors);
-    return imp_safetensors_write(tensors, TENSORS, metadata, 1, bytes, size, error);
+    contents file;
+    list_contents(mixture, &file);
+    return imp_safetensors_write(file.tensors, TENSORS, file.metadata, file.metadata_count, bytes,
+                                 size, error);
 }
 
 void imp_mixture_bytes_free(unsigned char *bytes)
@@ -197,6 +205,8 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
         status = check_labels(label, (size_t)way, error);
     if (status == IMP_OK)
         status = read_clusters(mixture, label, weight, sum, error);
+    if (status == IMP_OK)
+        status = imp_mixture_set_note(mixture, imp_safetensors_metadata(file, "note"), error);
     if (status != IMP_OK) {
         imp_mixture_free(mixture);
         return status;

@@ -332,6 +332,34 @@ static void bytes_are_those_of_the_file(void **state)
     part(&all);
 }
 
+static void the_note_goes_along(void **state)
+{
+    joined all = join();
+    imp_mixture *mixture = fit(all.x, all.y, all.n, all.d, NULL), *merged, *loaded;
+    scratch_path path = scratch_file(state, "mixture.safetensors");
+    assert_null(imp_mixture_note(mixture));
+    assert_int_equal(imp_mixture_set_note(mixture, "first", NULL), IMP_OK);
+    assert_int_equal(imp_mixture_set_note(mixture, "cat, \xe2\x82\xac\n", NULL), IMP_OK);
+    imp_mixture *grown = add(mixture, all.x, NULL, 1, all.d);
+    assert_int_equal(imp_mixture_merge(grown, mixture, &merged, NULL), IMP_OK);
+    assert_int_equal(imp_mixture_save(merged, path.text, NULL), IMP_OK);
+    assert_int_equal(imp_mixture_load(path.text, &loaded, NULL), IMP_OK);
+    assert_string_equal(imp_mixture_note(loaded), "cat, \xe2\x82\xac\n");
+
+    assert_int_equal(imp_mixture_set_note(loaded, "\xff", NULL), IMP_OK);
+    assert_int_equal(imp_mixture_save(loaded, path.text, NULL), IMP_EINVAL);
+    assert_int_equal(imp_mixture_set_note(loaded, NULL, NULL), IMP_OK);
+    assert_int_equal(imp_mixture_save(loaded, path.text, NULL), IMP_OK);
+    imp_mixture_free(loaded);
+    assert_int_equal(imp_mixture_load(path.text, &loaded, NULL), IMP_OK);
+    assert_null(imp_mixture_note(loaded));
+    imp_mixture_free(mixture);
+    imp_mixture_free(grown);
+    imp_mixture_free(merged);
+    imp_mixture_free(loaded);
+    part(&all);
+}
+
 static void merging(void **state)
 {
     (void)state;
@@ -520,6 +548,8 @@ static void every_allocation_may_fail(void **state)
         imp_mixture_predictions out = {.label = labels};
         imp_status status = imp_mixture_fit(all.x, all.y, all.n, all.d, NULL, &mixture, NULL);
         if (status == IMP_OK)
+            status = imp_mixture_set_note(mixture, "note", NULL);
+        if (status == IMP_OK)
             status = imp_mixture_add(mixture, all.x, NULL, all.n, all.d, &grown, NULL);
         if (status == IMP_OK)
             status = imp_mixture_merge(mixture, grown, &merged, NULL);
@@ -558,6 +588,7 @@ int main(void)
                                         scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(bytes_are_those_of_the_file, scratch_setup,
                                         scratch_teardown),
+        cmocka_unit_test_setup_teardown(the_note_goes_along, scratch_setup, scratch_teardown),
         cmocka_unit_test(merging),
         cmocka_unit_test(describing),
         cmocka_unit_test(bad_input_is_refused),
