@@ -11,7 +11,7 @@ packages_of() {
     build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
         libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
     test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
-        python3-numpy python3-pil python3-sklearn ;;
+        python3-numpy python3-pil python3-pip python3-setuptools python3-sklearn python3-wheel ;;
     bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
         python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;
     lint) echo clang-tidy cppcheck shellcheck ;;

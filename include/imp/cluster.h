@@ -71,8 +71,8 @@ typedef struct imp_clustering {
  * just so many; fewer if points coincide, more if the two are equal, since all points that far then
  * start clusters; later passes may add or lose a few); otherwise automatically, at the k whose
  * r_(k-1) / r_k is largest, or one cluster if none reaches 2. At most 1000 clusters are found
- * automatically. imp_cluster_tune() is the better choice where labelled points of the same kind
- * exist.
+ * automatically, and no more than half as many as there are points. imp_cluster_tune() is the
+ * better choice where labelled points of the same kind exist.
  *
  * Where sigma is not given it is 5; for a wanted number of clusters it is lambda / (8 d), of the
  * points' own scale: by a much larger one the clusters would overlap, their means gather in the

@@ -1,0 +1,21 @@
+"""Few-shot learning with infinite mixture prototypes, over the C library libimp.
+
+A class is represented by as many clusters as its data needs, inferred from a handful of labelled
+and unlabelled points. The estimators follow scikit-learn's conventions, and are scikit-learn's
+where it is installed; without it they work the same by themselves.
+"""
+
+from . import metrics
+from ._version import __version__
+from .clustering import DPMeans, InfiniteMixtureClustering
+from .embedding import Embedding
+from .mixture import InfiniteMixturePrototypes
+
+__all__ = [
+    "DPMeans",
+    "Embedding",
+    "InfiniteMixtureClustering",
+    "InfiniteMixturePrototypes",
+    "__version__",
+    "metrics",
+]

@@ -1,0 +1,58 @@
+"""What makes an estimator one of scikit-learn's, or, where that is absent, one by itself.
+
+Both ways give the same names: the base classes, `check_is_fitted`, `check_classification_targets`
+and `validate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    from ._plain import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClusterMixin,
+        check_classification_targets,
+        check_is_fitted,
+        validate_data,
+    )
+else:
+    try:
+        from sklearn.utils.validation import validate_data  # since 1.6
+    except ImportError:
+
+        def validate_data(estimator: Any, *data: Any, ensure_all_finite: bool, **how: Any) -> Any:
+            return estimator._validate_data(*data, force_all_finite=ensure_all_finite, **how)
+
+
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "ClusterMixin",
+    "check_classification_targets",
+    "check_is_fitted",
+    "validate",
+]
+
+
+def validate(estimator: Any, *data: Any, reset: bool = True) -> Any:
+    """X, or X and y, as the library takes them: X as rows of 32-bit floats, not copied if it is
+    that already. `reset` is for fitting: it sets n_features_in_, which is otherwise checked.
+
+    That values are finite is left to the library, whose sentence names the place.
+    """
+    try:
+        with np.errstate(over="raise"):
+            return validate_data(
+                estimator, *data, reset=reset, dtype=np.float32, order="C", ensure_all_finite=False
+            )
+    except FloatingPointError as reason:
+        most = np.finfo(np.float32).max
+        raise ValueError(f"X has values beyond {most:.4g}, where 32-bit floats end") from reason

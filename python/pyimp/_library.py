@@ -1,0 +1,116 @@
+"""Finding libimp, and calling it.
+
+ctypes releases the interpreter's lock while a function of the library runs, so other threads go on
+meanwhile. What the library refuses is raised with its own sentence.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from . import _api
+from ._version import __version__
+
+_HERE = Path(__file__).resolve().parent
+_NAME = f"libimp.so.{__version__.split('.')[0]}"  # as the linker knows it
+
+# ---- finding it ----
+
+
+def _places() -> Iterator[str]:
+    """Where to look, in this order; IMP_LIBRARY, if it is set, is the only place."""
+    named = os.environ.get("IMP_LIBRARY")
+    if named:
+        yield named
+        return
+    yield str(_HERE / _NAME)  # bundled
+    yield _NAME  # the system's, wherever its linker looks
+    yield str(_HERE.parents[1] / "build" / "release" / "lib" / _NAME)  # a checkout's
+
+
+def _open(place: str) -> ctypes.CDLL:
+    """The library at that place, declared; ImportError says why it is not one to use."""
+    if os.sep in place and not os.path.exists(place):
+        raise ImportError("there is no such file")
+    try:
+        library = ctypes.CDLL(place)
+    except OSError as reason:
+        raise ImportError(str(reason)) from reason
+    try:
+        for name, (result, arguments) in _api.FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+            if name == "imp_version":
+                _check_version(function().decode())
+    except AttributeError as reason:
+        raise ImportError(f"it has no function {name}") from reason
+    return library
+
+
+def _check_version(version: str) -> None:
+    """Before 1.0 a minor version may change the library's functions."""
+    if version.split(".")[:2] != __version__.split(".")[:2]:
+        wanted = ".".join(__version__.split(".")[:2])
+        raise ImportError(f"it is version {version}, and {wanted} is needed")
+
+
+def _load() -> ctypes.CDLL:
+    looked = []
+    for place in _places():
+        try:
+            return _open(place)
+        except ImportError as reason:
+            looked.append(f"{place} ({reason})")
+    origin = "IMP_LIBRARY names" if os.environ.get("IMP_LIBRARY") else "it looked for"
+    raise ImportError(
+        f"pyimp {__version__} found no libimp to use: {origin} {', '.join(looked)}. "
+        "Install libimp, or set IMP_LIBRARY to the path of libimp.so."
+    )
+
+
+library = _load()
+
+# ---- calling it ----
+
+_EXCEPTIONS = {_api.ENOMEM: MemoryError, _api.EIO: OSError}
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Calls a function that returns a status and takes an imp_error last.
+
+    Raises MemoryError, OSError or, for all that is wrong with the arguments, ValueError.
+    """
+    error = _api.Error()
+    status = function(*arguments, ctypes.byref(error))
+    if status != _api.OK:
+        sentence = error.message.decode(errors="replace")
+        raise _EXCEPTIONS.get(status, ValueError)(sentence)
+
+
+def address(array: np.ndarray | None) -> int | None:
+    """Where the array's numbers are, for an argument; None is NULL.
+
+    The caller holds on to the array while the library looks at it.
+    """
+    return None if array is None else array.ctypes.data
+
+
+class Handle:
+    """An object of the library, which is freed when nobody refers to it any more."""
+
+    def __init__(self, pointer: ctypes.c_void_p, free: Callable[..., None]) -> None:
+        self._as_parameter_ = pointer
+        weakref.finalize(self, free, pointer)
+
+
+def create(free: Callable[..., None], function: Callable[..., int], *arguments: Any) -> Handle:
+    """Calls a function whose last argument but for the error receives a new object."""
+    pointer = ctypes.c_void_p()
+    call(function, *arguments, ctypes.byref(pointer))
+    return Handle(pointer, free)

@@ -1,0 +1,107 @@
+"""A fitted mixture of the library, whose classes are numbered from 0 on.
+
+It is immutable but for its note, as in C: growing makes a new one, and any number of threads may
+ask one at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _api
+from ._library import Handle, address, call, create, library
+
+
+class Clusters(NamedTuple):
+    """All clusters of a mixture, in the order of their creation."""
+
+    label: np.ndarray  # a class, or -1
+    sigma: np.ndarray
+    weight: np.ndarray
+    mean: np.ndarray  # (clusters, dimensions)
+
+
+class Mixture:
+    """Arrays given to it are C-contiguous: points are float32 rows, labels int32."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    @classmethod
+    def _create(cls, *arguments: Any) -> Mixture:
+        return cls(create(library.imp_mixture_free, *arguments))
+
+    @classmethod
+    def fit(cls, x: np.ndarray, y: np.ndarray, **options: float) -> Mixture:
+        chosen = _api.MixtureOptions()
+        library.imp_mixture_options_init(chosen)
+        for name, value in options.items():
+            setattr(chosen, name, value)
+        return cls._create(library.imp_mixture_fit, address(x), address(y), *x.shape, chosen)
+
+    def add(self, x: np.ndarray, y: np.ndarray) -> Mixture:
+        return self._create(library.imp_mixture_add, self._handle, address(x), address(y), *x.shape)
+
+    def predict(self, x: np.ndarray, open_set: bool, **arrays: np.ndarray) -> None:
+        """Fills the arrays, which are called as in imp_mixture_predictions."""
+        wanted = _api.MixturePredictions(**{name: address(a) for name, a in arrays.items()})
+        call(library.imp_mixture_predict, self._handle, address(x), *x.shape, open_set, wanted)
+
+    # ---- what it is ----
+
+    @cached_property
+    def summary(self) -> _api.MixtureSummary:
+        return library.imp_mixture_summarize(self._handle)
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        count, dimensions = self.summary.clusters, self.summary.dimensions
+        clusters = Clusters(
+            label=np.empty(count, np.int32),
+            sigma=np.empty(count),
+            weight=np.empty(count),
+            mean=np.empty((count, dimensions)),
+        )
+        for c in range(count):
+            cluster = library.imp_mixture_cluster_at(self._handle, c)
+            clusters.label[c] = cluster.label
+            clusters.sigma[c] = cluster.sigma
+            clusters.weight[c] = cluster.weight
+            clusters.mean[c] = np.ctypeslib.as_array(cluster.mean, (dimensions,))
+        return clusters
+
+    # ---- files and bytes ----
+
+    @property
+    def note(self) -> str | None:
+        note = library.imp_mixture_note(self._handle)
+        return None if note is None else note.decode()
+
+    def save(self, path: str | os.PathLike, note: str) -> None:
+        call(library.imp_mixture_set_note, self._handle, note.encode())
+        call(library.imp_mixture_save, self._handle, os.fsencode(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Mixture:
+        return cls._create(library.imp_mixture_load, os.fsencode(path))
+
+    def to_bytes(self) -> bytes:
+        """What a file of it holds."""
+        pointer, size = ctypes.c_void_p(), ctypes.c_size_t()
+        call(library.imp_mixture_to_bytes, self._handle, pointer, size)
+        try:
+            return ctypes.string_at(pointer, size.value)
+        finally:
+            library.imp_mixture_bytes_free(pointer)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Mixture:
+        return cls._create(library.imp_mixture_from_bytes, data, len(data))
+
+    def __reduce__(self) -> tuple:
+        return Mixture.from_bytes, (self.to_bytes(),)

@@ -1,0 +1,226 @@
+"""Clustering without labels, into as many clusters as the points need."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _api, _parameters
+from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, validate
+from ._library import address, call, create, library
+
+
+def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
+    """An array of the library's, copied."""
+    items = ctypes.cast(location, ctypes.POINTER(kind))
+    return np.ctypeslib.as_array(items, shape).copy()
+
+
+class _Clusterer(ClusterMixin, BaseEstimator):
+    """What both rules share; a rule is a line of `_api.RULES` and the options it has."""
+
+    _rule: str
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the rule beside those that both have."""
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: Any = None) -> _Clusterer:
+        """Clusters the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+            Used as 32-bit floats, row by row; not copied if it is that already.
+        y
+            Not used; here for scikit-learn's sake.
+        """
+        options = _api.ClusterOptions()
+        library.imp_cluster_options_init(options)
+        threshold = _parameters.threshold(self.threshold)
+        if self.n_clusters is not None:
+            if threshold == threshold:
+                raise ValueError("n_clusters and threshold are both given; one decides")
+            options.clusters = _parameters.count(self.n_clusters, "n_clusters", 1)
+        setattr(options, "lambda", threshold)
+        options.rule = _api.RULES[self._rule]
+        options.order = _parameters.choice(self.order, "order", _api.ORDERS)
+        options.seed = _parameters.count(self.seed, "seed")
+        for name, value in self._options().items():
+            setattr(options, name, value)
+
+        X = validate(self, X)
+        handle = create(
+            library.imp_clustering_free, library.imp_cluster, address(X), *X.shape, options
+        )
+        self._take(ctypes.cast(handle._as_parameter_, ctypes.POINTER(_api.Clustering)).contents)
+        return self
+
+    def _take(self, found: _api.Clustering) -> None:
+        count = found.clusters
+        self.labels_ = _copy(found.assignment, (found.points,), ctypes.c_int32)
+        self.cluster_centers_ = _copy(found.mean, (count, found.dimensions), ctypes.c_float)
+        self.cluster_sizes_ = _copy(found.cluster_size, (count,), ctypes.c_size_t)
+        self.lambda_ = getattr(found, "lambda")
+        self.objective_ = found.objective
+        self.inertia_ = found.objective - self.lambda_ * count
+        self.n_iter_ = found.steps
+        self.converged_ = found.converged
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The number of the cluster whose center is nearest to each point."""
+        check_is_fitted(self)
+        X, centers = validate(self, X, reset=False), self.cluster_centers_
+        labels = np.empty(len(X), np.int32)
+        call(
+            library.imp_cluster_assign,
+            address(centers),
+            len(centers),
+            address(X),
+            *X.shape,
+            address(labels),
+        )
+        return labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "labels_")
+
+    def _more_tags(self) -> dict[str, Any]:
+        reason = "n_clusters is about how many are wanted: points far from all others start more"
+        return {"_xfail_checks": {"check_clustering": reason}}
+
+
+class DPMeans(_Clusterer):
+    """DP-means (Kulis and Jordan, 2012): k-means that finds its k.
+
+    Every point goes to the nearest cluster, or starts one if it is farther than a threshold from
+    all; the centers move to the means of their points, until nothing changes. The clusters depend
+    on the order in which points are taken.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        About how many are wanted; the threshold is then chosen to give that many.
+    threshold : float or 'auto', default='auto'
+        Squared distance beyond which a point starts a cluster, called lambda in the paper. 'auto'
+        takes it from `n_clusters` or from the largest gap in the points' distances.
+    order : {'auto', 'given', 'random', 'farthest-first'}, default='auto'
+        In which to take the points. 'auto' is 'farthest-first' with `n_clusters`, else 'given'.
+    max_iter : int, optional
+        Passes to make at most; by default as many as it takes.
+    seed : int, default=1
+        Of the random order.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_points,)
+        The cluster of each point.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+    lambda_ : float
+        The threshold, as given or chosen.
+    inertia_ : float
+        Sum of the squared distances of the points to their centers.
+    objective_ : float
+        `inertia_` and `lambda_` for every cluster, which is what DP-means makes small.
+    n_iter_ : int
+        Passes made.
+    converged_ : bool
+        Whether the last pass changed nothing.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from pyimp import DPMeans
+    >>> model = DPMeans().fit([[0, 0], [1, 0], [50, 0], [51, 0], [0, 90], [0, 91]])
+    >>> model.labels_
+    array([0, 0, 1, 1, 2, 2], dtype=int32)
+    >>> model.predict([[49, 2]])
+    array([1], dtype=int32)
+    """
+
+    _rule = "dp-means"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        threshold: float | str = "auto",
+        order: str = "auto",
+        max_iter: int | None = None,
+        seed: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.threshold = threshold
+        self.order = order
+        self.max_iter = max_iter
+        self.seed = seed
+
+    def _options(self) -> dict[str, Any]:
+        if self.max_iter is None:
+            return {}
+        return {"steps": _parameters.count(self.max_iter, "max_iter", 1)}
+
+
+class InfiniteMixtureClustering(_Clusterer):
+    """Clustering by the rule of infinite mixture prototypes, with no labels at all.
+
+    As `DPMeans`, but a point belongs to every cluster by the share that its density there has in
+    all, which is less at the mercy of the points' order.
+
+    Parameters
+    ----------
+    n_clusters, threshold, order, seed
+        As in `DPMeans`.
+    sigma : float or 'auto', default='auto'
+        Variance of a cluster. 'auto' is 5, or of the points' own scale with `n_clusters`.
+    steps : int, default=5
+        Passes to make.
+
+    Attributes
+    ----------
+    sigma_ : float
+        The variance, as given or chosen.
+    labels_, cluster_centers_, cluster_sizes_, lambda_, inertia_, objective_, n_iter_, \
+converged_, n_features_in_
+        As in `DPMeans`; a label is the densest cluster.
+
+    Examples
+    --------
+    >>> from pyimp import InfiniteMixtureClustering
+    >>> model = InfiniteMixtureClustering(n_clusters=2)
+    >>> model.fit_predict([[0, 0], [1, 0], [50, 0], [51, 0]])
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    _rule = "imp"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        threshold: float | str = "auto",
+        sigma: float | str = "auto",
+        steps: int = 5,
+        order: str = "auto",
+        seed: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.threshold = threshold
+        self.sigma = sigma
+        self.steps = steps
+        self.order = order
+        self.seed = seed
+
+    def _options(self) -> dict[str, Any]:
+        options = {"steps": _parameters.count(self.steps, "steps", 1)}
+        if not (isinstance(self.sigma, str) and self.sigma == "auto"):
+            options["sigma"] = _parameters.number(self.sigma, "sigma")
+        return options
+
+    def _take(self, found: _api.Clustering) -> None:
+        super()._take(found)
+        self.sigma_ = found.sigma

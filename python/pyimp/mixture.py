@@ -1,0 +1,330 @@
+"""Classification by infinite mixture prototypes."""
+
+from __future__ import annotations
+
+import json
+import os
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _parameters
+from ._estimator import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_classification_targets,
+    check_is_fitted,
+    validate,
+)
+from ._mixture import Mixture
+from ._version import __version__
+
+
+class _Fitted(NamedTuple):
+    """A mixture and what its numbers mean. Replaced as a whole, so that one thread may predict
+    while another adds points."""
+
+    mixture: Mixture
+    names: np.ndarray  # the label of each class number
+    columns: np.ndarray  # the number of each label, in sorted order
+
+
+class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
+    """Classifies points by clusters, of which each class has as many as its points need.
+
+    Every class begins as one cluster at the mean of its labelled points. A point that is farther
+    than a threshold from all clusters it may join starts a new one; then the means are moved to
+    the points, which belong to clusters by soft shares. Points without a label may join any
+    cluster, or start clusters without a label. The clusters depend on the order of the points.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        Concentration of the Dirichlet process: a larger one makes more clusters.
+    sigma_l, sigma_u : float, default=5
+        Variance of the clusters with and without a label, in the squared unit of the points.
+    threshold : float or 'auto', default='auto'
+        Squared distance beyond which a point starts a cluster, the paper's lambda. 'auto'
+        estimates it from `alpha`, the variances and how far the classes lie apart.
+    cluster_steps : int, default=1
+        How often the clustering is repeated.
+    open_set : bool, default=False
+        Whether clusters without a label may win a point, which is then predicted as `unlabeled`.
+    unlabeled : default=-1
+        What stands in y for a point without a label. None: every point has one, so that -1 can be
+        a class. In an array of strings it must be a string too, such as ''.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Dimensions of the points.
+    lambda_ : float
+        The threshold, as given or estimated.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    cluster_labels_ : ndarray of shape (n_clusters,)
+        The class of each cluster, or `unlabeled`.
+    cluster_weights_ : ndarray of shape (n_clusters,)
+        How many points went into each, as the sum of their shares.
+    cluster_sigmas_ : ndarray of shape (n_clusters,)
+
+    Examples
+    --------
+    >>> from pyimp import InfiniteMixturePrototypes
+    >>> X = [[0, 0], [1, 0], [30, 0], [60, 0], [61, 0]]
+    >>> y = [0, 0, 1, 1, -1]
+    >>> model = InfiniteMixturePrototypes().fit(X, y)
+    >>> model.cluster_labels_
+    array([0, 1, 1])
+    >>> model.predict([[2, 0], [59, 0]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.1,
+        sigma_l: float = 5.0,
+        sigma_u: float = 5.0,
+        threshold: float | str = "auto",
+        cluster_steps: int = 1,
+        open_set: bool = False,
+        unlabeled: Any = -1,
+    ) -> None:
+        self.alpha = alpha
+        self.sigma_l = sigma_l
+        self.sigma_u = sigma_u
+        self.threshold = threshold
+        self.cluster_steps = cluster_steps
+        self.open_set = open_set
+        self.unlabeled = unlabeled
+
+    # ---- learning ----
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> InfiniteMixturePrototypes:
+        """Fits the clusters to points and their labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+            Used as 32-bit floats, row by row; not copied if it is that already.
+        y : array-like of shape (n_points,)
+            Labels of any kind, `unlabeled` among them. Where no point has a label, `threshold`
+            must be a number.
+        """
+        options = {
+            "alpha": _parameters.number(self.alpha, "alpha"),
+            "sigma_l": _parameters.number(self.sigma_l, "sigma_l"),
+            "sigma_u": _parameters.number(self.sigma_u, "sigma_u"),
+            "lambda": _parameters.threshold(self.threshold),
+            "cluster_steps": _parameters.count(self.cluster_steps, "cluster_steps", 1),
+        }
+        X, y = validate(self, X, y)
+        numbers, names = self._number(y, np.empty(0, y.dtype))
+        self._take(Mixture.fit(X, numbers, **options), names)
+        return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> InfiniteMixturePrototypes:
+        """Adds points, one after the other; the first call fits.
+
+        The threshold and the variances stay as they were fitted. A point joins the clusters of its
+        class by the soft rule or starts a new one; what came before is not looked at again. Labels
+        not met before become new classes.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes : array-like, optional
+            If given, labels that are not among these are refused.
+        """
+        if classes is not None:
+            self._check_among(np.asarray(y), np.asarray(classes))
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y)
+        X, y = validate(self, X, y, reset=False)
+        numbers, names = self._number(y, self._fitted.names)
+        self._take(self._fitted.mixture.add(X, numbers), names)
+        return self
+
+    def fit_predict(self, X: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """Fits, and predicts the same points: those without a label get one."""
+        return self.fit(X, y).predict(X)
+
+    def _check_among(self, y: np.ndarray, classes: np.ndarray) -> None:
+        strange = ~np.isin(y, classes) & ~self._is_unlabeled(y)
+        if np.any(strange):
+            raise ValueError(f"y has the label {y[strange][0]!r}, which is not among the classes")
+
+    def _is_unlabeled(self, y: np.ndarray) -> np.ndarray:
+        marker = self.unlabeled
+        if marker is None:
+            return np.zeros(y.shape, bool)
+        if y.dtype.kind in "US" and not isinstance(marker, str) and str(marker) in y.astype(str):
+            raise ValueError(
+                f"y has the label '{marker}', a string, but unlabeled is the number {marker}; give "
+                f"unlabeled='{marker}', or unlabeled=None if it is a class"
+            )
+        return np.asarray(y.astype(object) == marker, bool)
+
+    def _number(self, y: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The labels by number, -1 for none, and the names of all numbers: known ones keep their
+        numbers, new ones follow in their order."""
+        labeled = ~self._is_unlabeled(y)
+        numbers = np.full(len(y), -1, np.int32)
+        if not np.any(labeled):
+            return numbers, names
+        check_classification_targets(y[labeled])
+        found, inverse = np.unique(y[labeled], return_inverse=True)
+        if len(names) > 0 and _is_text(found) != _is_text(names):
+            raise ValueError(f"y has labels like {found[0]!r}, the classes so far are like {names[0]!r}")
+        names = np.concatenate([names, found[~np.isin(found, names)]])
+        order = np.argsort(names)
+        numbers[labeled] = order[np.searchsorted(names, found, sorter=order)][inverse]
+        return numbers, names
+
+    def _take(self, mixture: Mixture, names: np.ndarray) -> None:
+        columns = np.argsort(names)
+        self._fitted = _Fitted(mixture, names, columns)
+        self.classes_ = names[columns]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    # ---- asking ----
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of each point, which is that of the densest cluster.
+
+        With `open_set`, `unlabeled` where that cluster has no label.
+        """
+        X, fitted = self._prepare(X)
+        numbers = np.empty(len(X), np.int32)
+        fitted.mixture.predict(X, self.open_set, label=numbers)
+        if self.open_set or len(fitted.names) == 0:
+            return _with(fitted.names, self.unlabeled)[numbers]
+        return fitted.names[numbers]
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """The probability of each class, in the order of `classes_`.
+
+        With `open_set` there is one column more, the last: none of the classes.
+        """
+        X, fitted = self._prepare(X)
+        classes = len(fitted.names)
+        probabilities = np.empty((len(X), classes + bool(self.open_set)), np.float32)
+        fitted.mixture.predict(X, self.open_set, probability=probabilities)
+        if np.any(np.diff(fitted.columns) < 0):
+            probabilities[:, :classes] = probabilities[:, fitted.columns]
+        return probabilities
+
+    def apply(
+        self, X: ArrayLike, return_distance: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """The cluster that decides about each point, and its squared distance if wanted."""
+        X, fitted = self._prepare(X)
+        clusters, distances = np.empty(len(X), np.int32), np.empty(len(X), np.float32)
+        fitted.mixture.predict(X, self.open_set, cluster=clusters, distance=distances)
+        return (clusters, distances) if return_distance else clusters
+
+    def _prepare(self, X: ArrayLike) -> tuple[np.ndarray, _Fitted]:
+        check_is_fitted(self)
+        return validate(self, X, reset=False), self._fitted
+
+    # ---- what was found ----
+
+    @property
+    def lambda_(self) -> float:
+        return getattr(self._fitted.mixture.summary, "lambda")
+
+    @property
+    def cluster_centers_(self) -> np.ndarray:
+        return self._fitted.mixture.clusters.mean
+
+    @property
+    def cluster_labels_(self) -> np.ndarray:
+        return _with(self._fitted.names, self.unlabeled)[self._fitted.mixture.clusters.label]
+
+    @property
+    def cluster_weights_(self) -> np.ndarray:
+        return self._fitted.mixture.clusters.weight
+
+    @property
+    def cluster_sigmas_(self) -> np.ndarray:
+        return self._fitted.mixture.clusters.sigma
+
+    # ---- files ----
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a safetensors file, which `load` and the command `imp` read.
+
+        The command knows classes by their number: 0 is the first one fitted. Labels must be
+        strings, numbers or bools.
+        """
+        check_is_fitted(self)
+        names = self._fitted.names
+        note = {
+            "pyimp": __version__,
+            "parameters": self.get_params(),
+            "classes": {"dtype": names.dtype.str, "values": names.tolist()},
+        }
+        try:
+            text = json.dumps(note, default=lambda scalar: scalar.item())
+        except (AttributeError, TypeError) as reason:
+            raise ValueError(
+                "labels and parameters that are saved are strings, numbers or bools"
+            ) from reason
+        self._fitted.mixture.save(path, text)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> InfiniteMixturePrototypes:
+        """Reads what `save` or the command `imp fit` wrote.
+
+        The command's files hold no more than the mixture: classes are the integers from 0 on,
+        and parameters that only matter to `fit` are the defaults.
+        """
+        mixture = Mixture.load(path)
+        summary = mixture.summary
+        try:
+            note = json.loads(mixture.note or "{}")
+        except ValueError:
+            note = {}
+        if isinstance(note, dict) and "pyimp" in note:
+            model = cls(**note["parameters"])
+            names = np.array(note["classes"]["values"], note["classes"]["dtype"])
+        else:
+            threshold = getattr(summary, "lambda")
+            model = cls(sigma_l=summary.sigma_l, sigma_u=summary.sigma_u, threshold=threshold)
+            names = np.arange(summary.classes)
+        if len(names) != summary.classes:
+            raise ValueError(
+                f"{os.fspath(path)}: it names {len(names)} classes and has {summary.classes}; the "
+                "others were added by a program that knows no names"
+            )
+        model.n_features_in_ = summary.dimensions
+        model._take(mixture, names)
+        return model
+
+    def _more_tags(self) -> dict[str, Any]:
+        reason = "with the default unlabeled=-1, points of the label -1 have no label"
+        return {"_xfail_checks": {} if self.unlabeled is None else {"check_classifiers_classes": reason}}
+
+
+def _is_text(labels: np.ndarray) -> bool:
+    return isinstance(labels[0], (str, bytes))
+
+
+def _with(names: np.ndarray, marker: Any) -> np.ndarray:
+    """The names and behind them the marker, where the number -1 finds it."""
+    numbers = names.dtype.kind in "iuf" and isinstance(marker, Real)
+    texts = names.dtype.kind == "U" and isinstance(marker, str)
+    if numbers or texts:
+        return np.append(names, [marker])
+    table = np.empty(len(names) + 1, object)
+    table[:-1], table[-1] = names, marker
+    return table

@@ -1,0 +1,371 @@
+"""InfiniteMixturePrototypes: the command's answers to the bit, labels of every kind, growing."""
+
+import copy
+import json
+import pickle
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+from support import blobs, hide, imp, needs_command
+
+from pyimp import InfiniteMixturePrototypes
+from pyimp._estimator import validate
+
+RESULTS = (
+    "lambda_",
+    "classes_",
+    "cluster_centers_",
+    "cluster_labels_",
+    "cluster_sigmas_",
+    "cluster_weights_",
+)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def save(self, **arrays):
+        """Saves arrays as NAME.npy; the paths in the same order."""
+        paths = [self.folder / f"{name}.npy" for name in arrays]
+        for path, array in zip(paths, arrays.values()):
+            np.save(path, array)
+        return paths
+
+    def assert_same(self, left, right, x):
+        """The same bits, in what was found and in what is predicted."""
+        for name in RESULTS:
+            np.testing.assert_array_equal(getattr(left, name), getattr(right, name), name)
+        np.testing.assert_array_equal(left.predict(x), right.predict(x))
+        np.testing.assert_array_equal(left.predict_proba(x), right.predict_proba(x))
+
+
+@needs_command
+class Command(Case):
+    """The same numbers as `imp fit`, `predict` and `add`, to the bit."""
+
+    def test_fit_predict_and_classify(self):
+        for seed, (options, parameters) in enumerate(
+            (
+                ([], {}),
+                (["--alpha", 1e-5, "--sigma-l", 2], {"alpha": 1e-5, "sigma_l": 2}),
+                (["--lambda", 30, "--cluster-steps", 3], {"threshold": 30, "cluster_steps": 3}),
+                (["--sigma-u", 0.5], {"sigma_u": 0.5}),
+            )
+        ):
+            for open_set in (False, True):
+                x, y = blobs(seed)
+                y = hide(y, seed)
+                queries = blobs(seed, each=3)[0]
+                support, labels, query = self.save(support=x, labels=y, query=queries)
+                points = ["--support", support, "--labels", labels]
+                open_option = ["--open-set"] * open_set
+
+                model = InfiniteMixturePrototypes(**parameters, open_set=open_set).fit(x, y)
+                mixture = self.folder / "m.safetensors"
+                fitted = imp("fit", *points, *options, "-o", mixture)
+                self.assertEqual(model.lambda_, fitted["lambda"])
+                self.assert_clusters(model, fitted["clusters"])
+                found = imp("predict", mixture, query, *open_option)
+                self.assert_answers(model, queries, found)
+                clusters, distances = model.apply(queries, return_distance=True)
+                np.testing.assert_array_equal(clusters, found["clusters"])
+                np.testing.assert_array_equal(distances, np.float32(found["distances"]))
+
+                # a method keeps logarithms of variances, so that the last bit may differ
+                found = imp("classify", *points, "--query", query, *options, *open_option)
+                np.testing.assert_array_equal(model.predict(queries), found["predictions"])
+                np.testing.assert_allclose(
+                    model.predict_proba(queries), found["probabilities"], rtol=1e-5
+                )
+
+    def assert_answers(self, model, queries, found):
+        np.testing.assert_array_equal(model.predict(queries), found["predictions"])
+        np.testing.assert_array_equal(
+            model.predict_proba(queries), np.float32(found["probabilities"])
+        )
+
+    def assert_clusters(self, model, clusters):
+        np.testing.assert_array_equal(model.cluster_labels_, [c["label"] for c in clusters])
+        np.testing.assert_array_equal(model.cluster_sigmas_, [c["sigma"] for c in clusters])
+        np.testing.assert_array_equal(model.cluster_weights_, [c["weight"] for c in clusters])
+        np.testing.assert_array_equal(model.cluster_centers_, [c["mean"] for c in clusters])
+
+    def test_doubles_are_rounded_as_the_command_rounds_them(self):
+        x, y = blobs(7)
+        x = x + np.random.default_rng(7).normal(size=x.shape)
+        support, labels = self.save(support=x, labels=y)
+        points = ["--support", support, "--labels", labels]
+        mixture = self.folder / "m.safetensors"
+        model = InfiniteMixturePrototypes().fit(x, y)
+        self.assert_clusters(model, imp("fit", *points, "-o", mixture)["clusters"])
+        self.assert_answers(model, x, imp("predict", mixture, support))
+
+    def test_add(self):
+        x, y = blobs(3)
+        more, more_y = blobs(4, classes=6)
+        more_y = hide(more_y, 4)
+        model = InfiniteMixturePrototypes().fit(x, y)
+        path = self.folder / "m.safetensors"
+        model.save(path)
+        support, labels = self.save(support=more, labels=more_y)
+        imp("add", path, "--support", support, "--labels", labels)
+        model.partial_fit(more, more_y)
+
+        self.assert_answers(model, more, imp("predict", path, support))
+        with self.assertRaisesRegex(ValueError, "names 4 classes and has 6"):
+            InfiniteMixturePrototypes.load(path)
+
+    def test_files_of_the_command_are_loaded(self):
+        x, y = blobs(5)
+        support, labels = self.save(support=x, labels=y)
+        path = self.folder / "m.safetensors"
+        imp("fit", "--support", support, "--labels", labels, "-o", path, "--sigma-l", 3)
+        loaded = InfiniteMixturePrototypes.load(path)
+        model = InfiniteMixturePrototypes(sigma_l=3).fit(x, y)
+        self.assert_same(loaded, model, x)
+        self.assertEqual(loaded.sigma_l, 3)
+        self.assertEqual(loaded.threshold, model.lambda_)
+
+
+class Labels(Case):
+    """Labels of any kind, and what stands for none."""
+
+    def test_kinds(self):
+        x, y = blobs(1)
+        expected = InfiniteMixturePrototypes().fit(x, y)
+        for names in (
+            np.array([10, 20, 30, 40]),
+            np.array([0.0, 1.0, 2.0, 7.0]),
+            np.array(["ant", "bee", "cat", "dog"]),
+            np.array(["ant", "bee", "cat", "dog"], object),
+        ):
+            model = InfiniteMixturePrototypes().fit(x, names[y])
+            np.testing.assert_array_equal(model.classes_, names)
+            self.assertEqual(model.predict(x).dtype, names.dtype)
+            np.testing.assert_array_equal(model.predict(x), names[expected.predict(x)])
+            np.testing.assert_array_equal(model.predict_proba(x), expected.predict_proba(x))
+            self.assertEqual(model.score(x, names[y]), expected.score(x, y))
+
+    def test_markers(self):
+        x, y = blobs(2)
+        hidden = hide(y, 2)
+        expected = InfiniteMixturePrototypes(open_set=True).fit(x, hidden)
+        texts = np.array(["a", "b", "c", "d", "?"])
+        for marker, labels in (
+            ("?", texts[hidden]),
+            (-1, np.where(hidden < 0, -1, texts[hidden].astype(object))),
+            (99, np.where(hidden < 0, 99, hidden)),
+        ):
+            model = InfiniteMixturePrototypes(open_set=True, unlabeled=marker).fit(x, labels)
+            self.assertEqual(len(model.classes_), 4)
+            np.testing.assert_array_equal(model.predict_proba(x), expected.predict_proba(x))
+            answers = model.predict(x)
+            np.testing.assert_array_equal(answers == marker, expected.predict(x) == -1)
+            np.testing.assert_array_equal(
+                model.cluster_labels_ == marker, expected.cluster_labels_ == -1
+            )
+
+    def test_without_a_marker_every_label_is_a_class(self):
+        x, y = blobs(2, classes=2)
+        model = InfiniteMixturePrototypes(unlabeled=None).fit(x, 2 * y - 1)
+        np.testing.assert_array_equal(model.classes_, [-1, 1])
+
+    def test_a_marker_that_became_a_string_is_not_taken_for_a_class(self):
+        x, _ = blobs(2, classes=1, modes=1)
+        with self.assertRaisesRegex(ValueError, "give unlabeled='-1'"):
+            InfiniteMixturePrototypes().fit(x[:3], ["cat", "dog", -1])
+
+    def test_no_labels_at_all(self):
+        x, y = blobs(3)
+        nothing = np.full(len(x), -1)
+        with self.assertRaisesRegex(ValueError, "no point has a label"):
+            InfiniteMixturePrototypes().fit(x, nothing)
+        model = InfiniteMixturePrototypes(threshold=40).fit(x, nothing)
+        self.assertEqual(len(model.classes_), 0)
+        np.testing.assert_array_equal(model.predict(x), nothing)
+        self.assertEqual(model.predict_proba(x).shape, (len(x), 0))
+        self.assertEqual(len(np.unique(model.apply(x))), 8)
+
+    def test_unlabelled_points_get_labels(self):
+        x, y = blobs(6, modes=1)
+        hidden = hide(y, 6, share=0.9)
+        self.assertLess(np.mean(hidden >= 0), 0.4)
+        found = InfiniteMixturePrototypes().fit_predict(x, hidden)
+        np.testing.assert_array_equal(found, y)
+
+
+class Growing(Case):
+    def test_the_first_call_fits(self):
+        x, y = blobs(1)
+        model = InfiniteMixturePrototypes().partial_fit(x, y, classes=np.unique(y))
+        self.assert_same(model, InfiniteMixturePrototypes().fit(x, y), x)
+
+    def test_in_one_call_or_in_many(self):
+        x, y = blobs(2, classes=6)
+        first, rest = y < 3, y >= 3
+        at_once = InfiniteMixturePrototypes().fit(x[first], y[first])
+        by_parts = copy.deepcopy(at_once)
+        at_once.partial_fit(x[rest], y[rest])
+        self.assertEqual(len(by_parts.classes_), 3)
+        for point, label in zip(x[rest], y[rest]):
+            by_parts.partial_fit([point], [label])
+        np.testing.assert_array_equal(at_once.classes_, np.arange(6))
+        self.assert_same(at_once, by_parts, x)
+
+    def test_classes_stay_sorted_whatever_comes_first(self):
+        x, y = blobs(3)
+        names = np.array(["dog", "bee", "elephant", "ant"])
+        model = InfiniteMixturePrototypes().fit(x[y == 1], names[y[y == 1]])
+        for number in (0, 2, 3):
+            model.partial_fit(x[y == number], names[y[y == number]])
+        np.testing.assert_array_equal(model.classes_, np.sort(names))
+        probabilities = model.predict_proba(x)
+        np.testing.assert_array_equal(
+            model.classes_[np.argmax(probabilities, axis=1)], model.predict(x)
+        )
+        self.assertEqual(model.score(x, names[y]), 1)
+        self.assertIn("elephant", model.cluster_labels_)
+
+    def test_labels_of_another_kind_are_refused(self):
+        x, y = blobs(3)
+        model = InfiniteMixturePrototypes().fit(x, y)
+        with self.assertRaisesRegex(ValueError, "y has labels like 'ant'"):
+            model.partial_fit(x[:1], ["ant"])
+
+    def test_labels_outside_of_the_classes_are_refused(self):
+        x, y = blobs(3)
+        with self.assertRaisesRegex(ValueError, "y has the label 3, which is not among"):
+            InfiniteMixturePrototypes().partial_fit(x, y, classes=[0, 1, 2])
+        InfiniteMixturePrototypes().partial_fit(x, hide(y, 3), classes=[0, 1, 2, 3])
+
+
+class Copies(Case):
+    def test_pickle_and_copy(self):
+        x, y = blobs(1)
+        model = InfiniteMixturePrototypes(alpha=0.5, open_set=True).fit(x, hide(y, 1))
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            self.assertEqual(other.get_params(), model.get_params())
+            self.assert_same(other, model, x)
+            other.partial_fit(x[:3], y[:3])
+            grown = copy.deepcopy(model).partial_fit(x[:3], y[:3])
+            self.assert_same(other, grown, x)
+
+    def test_files(self):
+        x, y = blobs(2)
+        path = self.folder / "m.safetensors"
+        for names, marker in (
+            (np.arange(4), -1),
+            (np.array(["ant", "bee", "c\u00e4t", "dog"]), ""),
+            (np.array(["ant", "bee", "cat", "dog"], object), -1),
+            (np.array([0.5, 1, 2, 3]) * 2, -1),
+            (np.array([3, 1, 2, 7], np.uint8), -1),
+        ):
+            model = InfiniteMixturePrototypes(alpha=np.float64(0.2), unlabeled=marker)
+            model.set_params(cluster_steps=np.int64(2)).fit(x, names[y])
+            model.save(path)
+            loaded = InfiniteMixturePrototypes.load(path)
+            self.assertEqual(loaded.classes_.dtype, model.classes_.dtype)
+            self.assertEqual(loaded.get_params(), model.get_params())
+            self.assert_same(loaded, model, x)
+        self.assertEqual([path], list(self.folder.iterdir()))
+
+    def test_labels_that_no_file_can_hold(self):
+        x, y = blobs(2, classes=2)
+        model = InfiniteMixturePrototypes(unlabeled=b"bytes").fit(x, y)
+        with self.assertRaisesRegex(ValueError, "strings, numbers or bools"):
+            model.save(self.folder / "m.safetensors")
+
+    def test_files_that_are_none(self):
+        path = self.folder / "m.safetensors"
+        path.write_bytes(b"no mixture")
+        with self.assertRaisesRegex(ValueError, str(path)):
+            InfiniteMixturePrototypes.load(path)
+
+    def test_a_note_of_somebody_else_is_passed_over(self):
+        x, y = blobs(2)
+        path = self.folder / "m.safetensors"
+        for note in ("no JSON", json.dumps({"other": 1}), json.dumps([1])):
+            model = InfiniteMixturePrototypes().fit(x, y)
+            model._fitted.mixture.save(path, note)
+            self.assert_same(InfiniteMixturePrototypes.load(path), model, x)
+
+
+class Input(Case):
+    def test_floats_are_not_copied(self):
+        x = np.zeros((5, 3), np.float32)
+        model = InfiniteMixturePrototypes()
+        self.assertTrue(np.shares_memory(validate(model, x), x))
+        self.assertTrue(np.shares_memory(validate(model, x, [0] * 5)[0], x))
+        for other in (x.astype(float), np.asfortranarray(x), x[::2], x.tolist()):
+            taken = validate(model, other)
+            self.assertEqual(taken.dtype, np.float32)
+            self.assertTrue(taken.flags.c_contiguous)
+
+    def test_any_layout_gives_the_same(self):
+        x, y = blobs(1)
+        expected = InfiniteMixturePrototypes().fit(x, y)
+        wide = np.repeat(x, 2, axis=1)[:, ::2]
+        for other in (np.asfortranarray(x), wide, x.astype(float), x.tolist()):
+            self.assert_same(InfiniteMixturePrototypes().fit(other, y), expected, x)
+
+    def test_wrong_input_gets_a_sentence(self):
+        x, y = blobs(1)
+        for parameters, sentence in (
+            ({"alpha": 0}, "alpha is 0; a concentration is a finite number above 0"),
+            ({"alpha": "much"}, "alpha is 'much'; it is a number"),
+            ({"sigma_l": -1}, "sigma_l is -1; a variance is a number from 1e-30 to 1e"),
+            ({"threshold": -1}, "lambda is -1; a threshold for squared distances"),
+            ({"threshold": "none"}, "threshold is 'none'; it is a number of at least 0, or 'auto'"),
+            ({"threshold": np.nan}, "threshold is nan; it is a number"),
+            ({"cluster_steps": 0}, "cluster_steps is 0; it is a whole number of at least 1"),
+            ({"cluster_steps": 1.5}, "cluster_steps is 1.5; it is a whole number"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                InfiniteMixturePrototypes(**parameters).fit(x, y)
+        model = InfiniteMixturePrototypes().fit(x, y)
+        with self.assertRaisesRegex(ValueError, "X has 2 features, but .* is expecting 5"):
+            model.predict(x[:, :2])
+        with self.assertRaisesRegex(ValueError, "X has 2 features, but .* is expecting 5"):
+            model.partial_fit(x[:, :2], y)
+        with self.assertRaisesRegex(ValueError, r"beyond 3.403e\+38"):
+            model.predict(np.full((1, 5), 1e300))
+        with self.assertRaisesRegex(ValueError, "query row 0, column 0 is infinite"):
+            model.predict(np.full((1, 5), np.inf))
+        with self.assertRaises(ValueError):
+            model.fit(x, y[:-1])
+        with self.assertRaises(ValueError):
+            model.fit(x, None)
+        with self.assertRaises(ValueError):
+            InfiniteMixturePrototypes().predict(x)
+
+    def test_a_fit_that_failed_leaves_no_model(self):
+        model = InfiniteMixturePrototypes()
+        with self.assertRaises(ValueError):
+            model.fit([[np.inf]], [0])
+        with self.assertRaisesRegex(ValueError, "not fitted yet"):
+            model.predict([[0]])
+
+    def test_one_point_and_one_class(self):
+        model = InfiniteMixturePrototypes().fit([[1.0, 2.0]], ["only"])
+        self.assertEqual(model.predict([[5, 5]]).tolist(), ["only"])
+        np.testing.assert_array_equal(model.predict_proba([[5, 5]]), [[1]])
+
+
+class Estimator(Case):
+    def test_parameters(self):
+        model = InfiniteMixturePrototypes(alpha=0.5)
+        self.assertEqual(model.get_params()["alpha"], 0.5)
+        model.set_params(alpha=0.7, open_set=True)
+        self.assertEqual((model.alpha, model.open_set), (0.7, True))
+        with self.assertRaises(ValueError):
+            model.set_params(beta=1)
+        self.assertEqual(repr(model), "InfiniteMixturePrototypes(alpha=0.7, open_set=True)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""scikit-learn: its own checks, pipelines, searches, clones and other processes."""
+
+import sys
+import unittest
+import warnings
+
+import numpy as np
+from support import blobs, hide
+
+from pyimp import DPMeans, InfiniteMixtureClustering, InfiniteMixturePrototypes
+
+try:
+    from sklearn.base import clone, is_classifier
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils.estimator_checks import check_estimator
+except ImportError:
+    print("skipped: scikit-learn is not installed")
+    sys.exit(77)
+
+# What the estimators are excused from, and may not be excused from beyond this.
+EXCEPTIONS = {
+    InfiniteMixturePrototypes(): {"check_classifiers_classes"},
+    InfiniteMixturePrototypes(unlabeled=None): set(),
+    DPMeans(): {"check_clustering"},
+    InfiniteMixtureClustering(): {"check_clustering"},
+}
+
+
+class Checks(unittest.TestCase):
+    def test_check_estimator(self):
+        for estimator, exceptions in EXCEPTIONS.items():
+            excused = set()
+            for candidate, check in check_estimator(estimator, generate_only=True):
+                with self.subTest(estimator=estimator, check=check):
+                    try:
+                        with warnings.catch_warnings():
+                            warnings.simplefilter("ignore")
+                            check(candidate)
+                    except unittest.SkipTest as reason:
+                        words = str(reason).split()  # "Skipping NAME for ...", "pandas is not ..."
+                        if words[0] != "pandas":
+                            excused.add(words[1])
+            self.assertEqual(excused, exceptions, estimator)
+
+
+class Tools(unittest.TestCase):
+    def test_clone(self):
+        model = InfiniteMixturePrototypes(alpha=0.5, unlabeled="?")
+        model.fit([[0.0]], ["a"])
+        other = clone(model)
+        self.assertEqual(other.get_params(), model.get_params())
+        self.assertFalse(hasattr(other, "classes_"))
+        self.assertTrue(is_classifier(other))
+
+    def test_pipeline(self):
+        x, y = blobs(1)
+        scaled = StandardScaler().fit_transform(x)
+        pipeline = make_pipeline(StandardScaler(), InfiniteMixturePrototypes(sigma_l=0.1))
+        pipeline.fit(x, hide(y, 1))
+        alone = InfiniteMixturePrototypes(sigma_l=0.1).fit(scaled, hide(y, 1))
+        np.testing.assert_array_equal(pipeline.predict_proba(x), alone.predict_proba(scaled))
+        self.assertGreater(pipeline.fit(x, y).score(x, y), 0.9)
+        np.testing.assert_array_equal(
+            make_pipeline(StandardScaler(), DPMeans(8)).fit_predict(x),
+            DPMeans(8).fit_predict(scaled),
+        )
+
+    def test_grid_search(self):
+        X, y = load_digits(return_X_y=True)
+        X, y = X[:300], y[:300]
+        grid = {"sigma_l": [0.01, 10.0], "alpha": [1e-5, 0.1], "cluster_steps": [1, 2]}
+        for jobs in (None, 2):
+            search = GridSearchCV(InfiniteMixturePrototypes(), grid, cv=3, n_jobs=jobs)
+            search.fit(X, y)
+            self.assertGreater(search.best_score_, 0.9)
+            self.assertEqual(search.best_estimator_.score(X, y), search.score(X, y))
+
+    def test_cross_validation_with_probabilities(self):
+        x, y = blobs(3, each=12)
+        model = InfiniteMixturePrototypes()
+        for scoring in ("roc_auc_ovr", "neg_log_loss", "accuracy"):
+            scores = cross_val_score(model, x, y, cv=3, scoring=scoring)
+            self.assertTrue(np.all(np.isfinite(scores)), scoring)
+
+
+if __name__ == "__main__":
+    unittest.main()
