@@ -1,17 +1,18 @@
 #!/bin/sh
 # Builds the peers into build/bench and compares their speed with imp's.
 #
-# usage: bench/run.sh [conv4|cluster] [IMP] [options]
+# usage: bench/run.sh [conv4|cluster|accuracy] [IMP] [options]
 # IMP is the imp binary, build/release/bin/imp where none is given; the library is expected beside it
-# in ../lib. Options are those of bench/run.py for conv4 and of bench/cluster.py for cluster. Without
-# a name both are run, one after the other, unless there are options that only conv4 has.
+# in ../lib. Options are those of bench/run.py for conv4, of bench/cluster.py for cluster and of
+# bench/time_to_accuracy.py for accuracy. Without a name conv4 and cluster are run, one after the
+# other, unless there are options that only conv4 has.
 # bench/run.sh --check compares what the peers of conv4 compute instead of how fast.
 set -eu
 cd "$(dirname "$0")/.."
 
 parts='conv4 cluster'
 case "${1:-}" in
-conv4 | cluster)
+conv4 | cluster | accuracy)
     parts=$1
     shift
     ;;
@@ -25,9 +26,13 @@ case "${1:-}" in
     ;;
 esac
 case "$parts $*" in
-'conv4 cluster ' | 'conv4 cluster --quick' | conv4\ -* | cluster*) ;;
+'conv4 cluster ' | 'conv4 cluster --quick' | conv4\ -* | cluster* | accuracy*) ;;
 *) parts=conv4 ;;
 esac
+
+if [ "$parts" = accuracy ]; then
+    exec /usr/bin/python3 bench/time_to_accuracy.py --imp "$imp" "$@"
+fi
 
 mkdir -p build/bench
 cc=${CC:-gcc}
