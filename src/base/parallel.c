@@ -8,6 +8,9 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
 #endif
 
 /* More threads than this is a slip of the keyboard; OpenMP would end the process over it. */
@@ -21,6 +24,15 @@ static void run_serially(size_t blocks, imp_parallel_body *body, void *context)
 
 #ifdef _OPENMP
 
+/* Whether this process was forked from one that had used threads. They did not come along, but
+ * GNU's OpenMP would wait for them forever. */
+static bool lost_its_threads(void)
+{
+    static atomic_int owner; /* the first process to use threads */
+    int first = 0, self = getpid();
+    return !atomic_compare_exchange_strong(&owner, &first, self) && first != self;
+}
+
 void imp_parallel(size_t blocks, int threads, imp_parallel_body *body, void *context)
 {
     if (threads > MOST_THREADS)
@@ -29,7 +41,7 @@ void imp_parallel(size_t blocks, int threads, imp_parallel_body *body, void *con
         threads = (int)blocks;
 
     /* Inside a parallel region all cores are busy already; more threads would only fight. */
-    if (threads <= 1 || omp_in_parallel()) {
+    if (threads <= 1 || omp_in_parallel() || lost_its_threads()) {
         run_serially(blocks, body, context);
         return;
     }

@@ -15,7 +15,7 @@
 typedef void imp_parallel_body(size_t block, int worker, void *context);
 
 /* Runs body for every block in 0..blocks-1 on up to `threads` threads and returns when all are
- * done. */
+ * done. A process forked from one that had used threads does all of it on its own. */
 void imp_parallel(size_t blocks, int threads, imp_parallel_body *body, void *context);
 
 /* The number of threads to use when `wanted` were asked for; 0 asks for as many as the machine

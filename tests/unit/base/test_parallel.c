@@ -1,5 +1,5 @@
 /*
- * test_parallel.c - every block once, every worker alone, nested calls serial.
+ * test_parallel.c - every block once, every worker alone, nested calls and forked processes serial.
  *
  * The bodies only record: an assertion that fails on another thread would jump into the wrong
  * stack, so all of them are made afterwards.
@@ -8,9 +8,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -107,6 +110,29 @@ static void nested_calls_are_serial(void **state)
     }
 }
 
+/* Python's multiprocessing forks, for one. */
+static void a_forked_process_works_alone(void **state)
+{
+    (void)state;
+    record before = {.threads = 4, .caller = pthread_self()};
+    imp_parallel(MOST_BLOCKS, 4, note, &before);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60); /* ends a child that waits for threads it does not have */
+        record r = {.threads = 4, .caller = pthread_self()};
+        imp_parallel(MOST_BLOCKS, 4, note, &r);
+        bool done = r.strangers == 0 && r.elsewhere == 0;
+        for (size_t i = 0; i < MOST_BLOCKS; i++)
+            done = done && r.times[i] == 1;
+        _exit(done ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    every_block_runs_once(NULL);
+}
+
 static void threads_are_at_least_one(void **state)
 {
     (void)state;
@@ -141,6 +167,7 @@ int main(void)
         cmocka_unit_test(every_block_runs_once),
         cmocka_unit_test(serial_work_stays_on_the_caller),
         cmocka_unit_test(nested_calls_are_serial),
+        cmocka_unit_test(a_forked_process_works_alone),
         cmocka_unit_test(threads_are_at_least_one),
         cmocka_unit_test(blocks_are_dealt_evenly),
     };
