@@ -73,6 +73,8 @@ class Mixture:
             clusters.sigma[c] = cluster.sigma
             clusters.weight[c] = cluster.weight
             clusters.mean[c] = np.ctypeslib.as_array(cluster.mean, (dimensions,))
+        for array in clusters:
+            array.setflags(write=False)
         return clusters
 
     # ---- files and bytes ----

@@ -39,13 +39,13 @@ class BaseEstimator:
 
 
 class ClassifierMixin:
-    def score(self, X: Any, y: Any) -> float:
+    def score(self: Any, X: Any, y: Any) -> float:
         """The share of points whose class is predicted."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
 
 class ClusterMixin:
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_predict(self: Any, X: Any, y: Any = None) -> np.ndarray:
         """Fits, and returns the cluster of each point; y is not used."""
         return self.fit(X).labels_
 
@@ -67,7 +67,7 @@ def validate_data(
     *,
     reset: bool,
     dtype: Any,
-    order: str,
+    order: Any,
     ensure_all_finite: bool,
 ) -> Any:
     """As scikit-learn's of the same name, which see; values are never checked here."""

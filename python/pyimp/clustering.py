@@ -52,9 +52,13 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         for name, value in self._options().items():
             setattr(options, name, value)
 
-        X = validate(self, X)
+        points = validate(self, X)
         handle = create(
-            library.imp_clustering_free, library.imp_cluster, address(X), *X.shape, options
+            library.imp_clustering_free,
+            library.imp_cluster,
+            address(points),
+            *points.shape,
+            options,
         )
         self._take(ctypes.cast(handle._as_parameter_, ctypes.POINTER(_api.Clustering)).contents)
         return self
@@ -73,14 +77,17 @@ class _Clusterer(ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The number of the cluster whose center is nearest to each point."""
         check_is_fitted(self)
-        X, centers = validate(self, X, reset=False), self.cluster_centers_
-        labels = np.empty(len(X), np.int32)
+        points = validate(self, X, reset=False)
+        centers = np.ascontiguousarray(self.cluster_centers_, np.float32)
+        if centers.ndim != 2 or centers.shape[1:] != points.shape[1:]:
+            raise ValueError(f"cluster_centers_ was given the shape {centers.shape}")
+        labels = np.empty(len(points), np.int32)
         call(
             library.imp_cluster_assign,
             address(centers),
             len(centers),
-            address(X),
-            *X.shape,
+            address(points),
+            *points.shape,
             address(labels),
         )
         return labels
@@ -89,7 +96,8 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         return hasattr(self, "labels_")
 
     def _more_tags(self) -> dict[str, Any]:
-        reason = "n_clusters is about how many are wanted: points far from all others start more"
+        """scikit-learn's checks that cannot be passed, and why."""
+        reason = "it wants no more than n_clusters, which is about how many are wanted"
         return {"_xfail_checks": {"check_clustering": reason}}
 
 
@@ -216,7 +224,7 @@ converged_, n_features_in_
         self.seed = seed
 
     def _options(self) -> dict[str, Any]:
-        options = {"steps": _parameters.count(self.steps, "steps", 1)}
+        options: dict[str, Any] = {"steps": _parameters.count(self.steps, "steps", 1)}
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             options["sigma"] = _parameters.number(self.sigma, "sigma")
         return options

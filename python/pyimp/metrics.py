@@ -88,8 +88,7 @@ def _pair(truth: ArrayLike, found: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 def _contingency(truth: ArrayLike, found: ArrayLike) -> Handle:
     left, right = (
-        np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        for labels in _pair(truth, found)
+        np.unique(labels, return_inverse=True)[1].astype(np.int32) for labels in _pair(truth, found)
     )
     return create(
         library.imp_contingency_free,

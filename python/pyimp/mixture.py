@@ -122,9 +122,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             "lambda": _parameters.threshold(self.threshold),
             "cluster_steps": _parameters.count(self.cluster_steps, "cluster_steps", 1),
         }
-        X, y = validate(self, X, y)
-        numbers, names = self._number(y, np.empty(0, y.dtype))
-        self._take(Mixture.fit(X, numbers, **options), names)
+        points, labels = validate(self, X, y)
+        numbers, names = self._number(labels, np.empty(0, labels.dtype))
+        self._take(Mixture.fit(points, numbers, **options), names)
         return self
 
     def partial_fit(
@@ -147,42 +147,43 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             self._check_among(np.asarray(y), np.asarray(classes))
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y)
-        X, y = validate(self, X, y, reset=False)
-        numbers, names = self._number(y, self._fitted.names)
-        self._take(self._fitted.mixture.add(X, numbers), names)
+        points, labels = validate(self, X, y, reset=False)
+        numbers, names = self._number(labels, self._fitted.names)
+        self._take(self._fitted.mixture.add(points, numbers), names)
         return self
 
     def fit_predict(self, X: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Fits, and predicts the same points: those without a label get one."""
         return self.fit(X, y).predict(X)
 
-    def _check_among(self, y: np.ndarray, classes: np.ndarray) -> None:
-        strange = ~np.isin(y, classes) & ~self._is_unlabeled(y)
-        if np.any(strange):
-            raise ValueError(f"y has the label {y[strange][0]!r}, which is not among the classes")
+    def _check_among(self, labels: np.ndarray, classes: np.ndarray) -> None:
+        strange = labels[~np.isin(labels, classes) & ~self._is_unlabeled(labels)]
+        if len(strange) > 0:
+            raise ValueError(f"y has the label {strange[0]!r}, which is not among the classes")
 
-    def _is_unlabeled(self, y: np.ndarray) -> np.ndarray:
+    def _is_unlabeled(self, labels: np.ndarray) -> np.ndarray:
         marker = self.unlabeled
         if marker is None:
-            return np.zeros(y.shape, bool)
-        if y.dtype.kind in "US" and not isinstance(marker, str) and str(marker) in y.astype(str):
+            return np.zeros(len(labels), bool)
+        texts = labels.dtype.kind in "US"
+        if texts and not isinstance(marker, str) and str(marker) in labels.astype(str):
             raise ValueError(
                 f"y has the label '{marker}', a string, but unlabeled is the number {marker}; give "
                 f"unlabeled='{marker}', or unlabeled=None if it is a class"
             )
-        return np.asarray(y.astype(object) == marker, bool)
+        return np.asarray(labels.astype(object) == marker, bool)
 
-    def _number(self, y: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _number(self, labels: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The labels by number, -1 for none, and the names of all numbers: known ones keep their
         numbers, new ones follow in their order."""
-        labeled = ~self._is_unlabeled(y)
-        numbers = np.full(len(y), -1, np.int32)
+        labeled = ~self._is_unlabeled(labels)
+        numbers = np.full(len(labels), -1, np.int32)
         if not np.any(labeled):
             return numbers, names
-        check_classification_targets(y[labeled])
-        found, inverse = np.unique(y[labeled], return_inverse=True)
-        if len(names) > 0 and _is_text(found) != _is_text(names):
-            raise ValueError(f"y has labels like {found[0]!r}, the classes so far are like {names[0]!r}")
+        check_classification_targets(labels[labeled])
+        found, inverse = np.unique(labels[labeled], return_inverse=True)
+        if len(names) > 0 and _is_text(found[0]) != _is_text(names[0]):
+            raise ValueError(f"y has labels like {found[0]!r}, the classes are like {names[0]!r}")
         names = np.concatenate([names, found[~np.isin(found, names)]])
         order = np.argsort(names)
         numbers[labeled] = order[np.searchsorted(names, found, sorter=order)][inverse]
@@ -203,9 +204,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
         With `open_set`, `unlabeled` where that cluster has no label.
         """
-        X, fitted = self._prepare(X)
-        numbers = np.empty(len(X), np.int32)
-        fitted.mixture.predict(X, self.open_set, label=numbers)
+        points, fitted = self._prepare(X)
+        numbers = np.empty(len(points), np.int32)
+        fitted.mixture.predict(points, self.open_set, label=numbers)
         if self.open_set or len(fitted.names) == 0:
             return _with(fitted.names, self.unlabeled)[numbers]
         return fitted.names[numbers]
@@ -215,10 +216,10 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
         With `open_set` there is one column more, the last: none of the classes.
         """
-        X, fitted = self._prepare(X)
+        points, fitted = self._prepare(X)
         classes = len(fitted.names)
-        probabilities = np.empty((len(X), classes + bool(self.open_set)), np.float32)
-        fitted.mixture.predict(X, self.open_set, probability=probabilities)
+        probabilities = np.empty((len(points), classes + bool(self.open_set)), np.float32)
+        fitted.mixture.predict(points, self.open_set, probability=probabilities)
         if np.any(np.diff(fitted.columns) < 0):
             probabilities[:, :classes] = probabilities[:, fitted.columns]
         return probabilities
@@ -227,9 +228,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         self, X: ArrayLike, return_distance: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """The cluster that decides about each point, and its squared distance if wanted."""
-        X, fitted = self._prepare(X)
-        clusters, distances = np.empty(len(X), np.int32), np.empty(len(X), np.float32)
-        fitted.mixture.predict(X, self.open_set, cluster=clusters, distance=distances)
+        points, fitted = self._prepare(X)
+        clusters, distances = np.empty(len(points), np.int32), np.empty(len(points), np.float32)
+        fitted.mixture.predict(points, self.open_set, cluster=clusters, distance=distances)
         return (clusters, distances) if return_distance else clusters
 
     def _prepare(self, X: ArrayLike) -> tuple[np.ndarray, _Fitted]:
@@ -291,32 +292,50 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         mixture = Mixture.load(path)
         summary = mixture.summary
         try:
-            note = json.loads(mixture.note or "{}")
-        except ValueError:
-            note = {}
-        if isinstance(note, dict) and "pyimp" in note:
-            model = cls(**note["parameters"])
-            names = np.array(note["classes"]["values"], note["classes"]["dtype"])
-        else:
-            threshold = getattr(summary, "lambda")
-            model = cls(sigma_l=summary.sigma_l, sigma_u=summary.sigma_u, threshold=threshold)
-            names = np.arange(summary.classes)
+            parameters, names = _read_note(mixture)
+        except (KeyError, TypeError) as reason:
+            raise ValueError(
+                f"{os.fspath(path)}: its note is none that pyimp {__version__} understands"
+            ) from reason
         if len(names) != summary.classes:
             raise ValueError(
                 f"{os.fspath(path)}: it names {len(names)} classes and has {summary.classes}; the "
                 "others were added by a program that knows no names"
             )
+        model = cls(**parameters)
         model.n_features_in_ = summary.dimensions
         model._take(mixture, names)
         return model
 
     def _more_tags(self) -> dict[str, Any]:
-        reason = "with the default unlabeled=-1, points of the label -1 have no label"
-        return {"_xfail_checks": {} if self.unlabeled is None else {"check_classifiers_classes": reason}}
+        """scikit-learn's checks that cannot be passed, and why."""
+        if self.unlabeled is None:
+            return {}
+        reason = "it takes -1 for a class, which is no label unless unlabeled=None"
+        return {"_xfail_checks": {"check_classifiers_classes": reason}}
 
 
-def _is_text(labels: np.ndarray) -> bool:
-    return isinstance(labels[0], (str, bytes))
+def _read_note(mixture: Mixture) -> tuple[dict[str, Any], np.ndarray]:
+    """The parameters and the names of the classes; without a note of ours, what the mixture
+    itself tells."""
+    try:
+        note = json.loads(mixture.note or "{}")
+    except ValueError:
+        note = {}
+    if isinstance(note, dict) and "pyimp" in note:
+        names = np.array(note["classes"]["values"], note["classes"]["dtype"])
+        return note["parameters"], names
+    summary = mixture.summary
+    parameters = {
+        "sigma_l": summary.sigma_l,
+        "sigma_u": summary.sigma_u,
+        "threshold": getattr(summary, "lambda"),
+    }
+    return parameters, np.arange(summary.classes)
+
+
+def _is_text(label: Any) -> bool:
+    return isinstance(label, (str, bytes))
 
 
 def _with(names: np.ndarray, marker: Any) -> np.ndarray:

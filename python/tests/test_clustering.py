@@ -80,6 +80,15 @@ class Clusters(unittest.TestCase):
         np.testing.assert_array_equal(model.predict(x), np.argmin(distances, axis=1))
         np.testing.assert_array_equal(model.predict(x[::2]), model.labels_)
 
+    def test_centers_of_ones_own(self):
+        x, _ = blobs(4)
+        model = DPMeans().fit(x)
+        model.cluster_centers_ = np.asfortranarray(x[:3].astype(float))
+        np.testing.assert_array_equal(model.predict(x[:3]), [0, 1, 2])
+        model.cluster_centers_ = x[:3, :2]
+        with self.assertRaisesRegex(ValueError, r"cluster_centers_ was given the shape \(3, 2\)"):
+            model.predict(x)
+
     def test_copies(self):
         x, _ = blobs(5)
         for clusterer in CLUSTERERS.values():

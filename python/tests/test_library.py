@@ -1,5 +1,6 @@
 """Finding the library, its errors as exceptions, and other threads that go on meanwhile."""
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -147,6 +148,10 @@ except MemoryError as error:
         self.assertRegex(done.stdout.decode(), "^out of memory for ")
 
 
+def fit_labels(x):
+    return DPMeans(8).fit(x).labels_
+
+
 class Threads(unittest.TestCase):
     def test_other_threads_go_on_during_a_call(self):
         ticks = 0
@@ -172,6 +177,14 @@ class Threads(unittest.TestCase):
             ticker.join()
         # with the interpreter's lock held, only a few could slip in before the call and after it
         self.assertGreater(during, 20)
+
+    def test_forked_processes_work_too(self):
+        x, _ = blobs(3, each=500)
+        expected = DPMeans(8).fit(x)  # on several threads, which do not survive the fork
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            found = pool.map_async(fit_labels, [x, x]).get(60)
+        for labels in found:
+            np.testing.assert_array_equal(labels, expected.labels_)
 
     def test_many_threads_predict_with_one_model_while_it_grows(self):
         x, y = blobs(2, each=50)
