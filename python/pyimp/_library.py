@@ -31,7 +31,9 @@ def _places() -> Iterator[str]:
         return
     yield str(_HERE / _NAME)  # bundled
     yield _NAME  # the system's, wherever its linker looks
-    yield str(_HERE.parents[1] / "build" / "release" / "lib" / _NAME)  # a checkout's
+    checkout = _HERE.parents[1]
+    if (checkout / "include" / "imp" / "imp.h").exists():
+        yield str(checkout / "build" / "release" / "lib" / _NAME)  # what `make` built there
 
 
 def _open(place: str) -> ctypes.CDLL:

@@ -48,6 +48,7 @@ class Finding(unittest.TestCase):
         self.package = self.folder / "checkout" / "python" / "pyimp"
         ignore = shutil.ignore_patterns("__pycache__", "libimp.so*")
         shutil.copytree(SOURCE / "python" / "pyimp", self.package, ignore=ignore)
+        shutil.copytree(SOURCE / "include", self.folder / "checkout" / "include")
         self.elsewhere = self.folder / "elsewhere"
         self.elsewhere.mkdir()
 
@@ -88,6 +89,8 @@ class Finding(unittest.TestCase):
         self.assertIn(f"{self.package / NAME} (there is no such file), {NAME} (", sentence)
         self.assertIn(f"build/release/lib/{NAME} (there is no such file).", sentence)
         self.assertTrue(sentence.endswith("or set IMP_LIBRARY to the path of libimp.so."))
+        shutil.rmtree(self.folder / "checkout" / "include")
+        self.assertNotIn("build/release", self.import_with(IMP_LIBRARY=None))
 
     def test_what_is_named_is_the_only_place(self):
         self.put(self.package)
