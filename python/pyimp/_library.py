@@ -95,12 +95,9 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
         raise _EXCEPTIONS.get(status, ValueError)(sentence)
 
 
-def address(array: np.ndarray | None) -> int | None:
-    """Where the array's numbers are, for an argument; None is NULL.
-
-    The caller holds on to the array while the library looks at it.
-    """
-    return None if array is None else array.ctypes.data
+def address(array: np.ndarray) -> int:
+    """Where the array's numbers are; the caller holds on to it while the library looks at it."""
+    return array.ctypes.data
 
 
 class Handle:

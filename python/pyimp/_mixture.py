@@ -1,7 +1,6 @@
 """A fitted mixture of the library, whose classes are numbered from 0 on.
 
-It is immutable but for its note, as in C: growing makes a new one, and any number of threads may
-ask one at once.
+It is immutable: growing makes a new one, and any number of threads may use one at once.
 """
 
 from __future__ import annotations
@@ -85,8 +84,12 @@ class Mixture:
         return None if note is None else note.decode()
 
     def save(self, path: str | os.PathLike, note: str) -> None:
-        call(library.imp_mixture_set_note, self._handle, note.encode())
-        call(library.imp_mixture_save, self._handle, os.fsencode(path))
+        """Writes the mixture with that note, which is set on a copy: other threads may be using
+        this one."""
+        nobody = np.empty((0, self.summary.dimensions), np.float32)
+        copy = self.add(nobody, np.empty(0, np.int32))
+        call(library.imp_mixture_set_note, copy._handle, note.encode())
+        call(library.imp_mixture_save, copy._handle, os.fsencode(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Mixture:

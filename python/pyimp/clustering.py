@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         library.imp_cluster_options_init(options)
         threshold = _parameters.threshold(self.threshold)
         if self.n_clusters is not None:
-            if threshold == threshold:
+            if not math.isnan(threshold):
                 raise ValueError("n_clusters and threshold are both given; one decides")
             options.clusters = _parameters.count(self.n_clusters, "n_clusters", 1)
         setattr(options, "lambda", threshold)

@@ -42,7 +42,7 @@ class Embedding:
         network alone.
     """
 
-    def __init__(self, path: str | os.PathLike, *, threads: int = 0) -> None:
+    def __init__(self, path: str | os.PathLike, threads: int = 0) -> None:
         self.path = os.path.abspath(path)
         self.threads = _parameters.count(threads, "threads")
         with open(self.path, "rb") as file:
@@ -63,9 +63,9 @@ class Embedding:
         self.mixture_parameters = _mixture_parameters(model)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, *, threads: int = 0) -> Embedding:
+    def load(cls, path: str | os.PathLike, threads: int = 0) -> Embedding:
         """Reads a model file, as `InfiniteMixturePrototypes.load` reads a mixture."""
-        return cls(path, threads=threads)
+        return cls(path, threads)
 
     def __call__(self, images: ArrayLike) -> np.ndarray:
         """Embeds pictures.
@@ -119,17 +119,13 @@ class Embedding:
         return np.ascontiguousarray(images, np.float32)
 
     def __reduce__(self) -> tuple:
-        return _load, (self.path, self.threads)
+        return type(self), (self.path, self.threads)
 
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__} of {self.channels}x{self.height}x{self.width} in "
             f"{self.dimensions} dimensions, {self.path}>"
         )
-
-
-def _load(path: str, threads: int) -> Embedding:
-    return Embedding(path, threads=threads)
 
 
 def _mixture_parameters(model: Safetensors) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -273,6 +274,28 @@ class Copies(Case):
             self.assertEqual(loaded.get_params(), model.get_params())
             self.assert_same(loaded, model, x)
         self.assertEqual([path], list(self.folder.iterdir()))
+
+    def test_many_threads_save_one_model_at_once(self):
+        x, y = blobs(3)
+        model = InfiniteMixturePrototypes().fit(x, y)
+        errors = []
+
+        def save(number):
+            try:
+                for _ in range(5):
+                    path = self.folder / f"{number}.safetensors"
+                    model.save(path)
+                    self.assert_same(InfiniteMixturePrototypes.load(path), model, x)
+                    pickle.dumps(model)
+            except Exception as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=save, args=[number]) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
 
     def test_labels_that_no_file_can_hold(self):
         x, y = blobs(2, classes=2)
