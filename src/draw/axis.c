@@ -17,6 +17,15 @@ static double round_step(double length, int wanted, int *decimals)
     return digit * power;
 }
 
+static void add_multiples(imp_axis *axis, int wanted)
+{
+    double step = round_step(axis->high - axis->low, wanted, &axis->decimals);
+    double first = ceil(axis->low / step - 1e-9), last = axis->high / step + 1e-9;
+    axis->tick_count = 0;
+    for (double k = first; k <= last && axis->tick_count < IMP_MOST_TICKS; k++)
+        axis->ticks[axis->tick_count++] = k != 0 ? k * step : 0; /* never -0 */
+}
+
 imp_axis imp_axis_linear(double low, double high, int wanted)
 {
     double smallest = 1e-12 * fmax(fabs(low), fabs(high));
@@ -26,10 +35,8 @@ imp_axis imp_axis_linear(double low, double high, int wanted)
         high += room;
     }
     imp_axis axis = {.low = low, .high = high};
-    double step = round_step(high - low, wanted, &axis.decimals);
-    double first = low / step, last = high / step;
-    for (double k = ceil(first - 1e-9); k <= last + 1e-9 && axis.tick_count < IMP_MOST_TICKS; k++)
-        axis.ticks[axis.tick_count++] = k != 0 ? k * step : 0; /* never -0 */
+    while (axis.tick_count < 2) /* the round step may prove too long */
+        add_multiples(&axis, wanted++);
     return axis;
 }
 

@@ -112,6 +112,18 @@ static void step(motion *own, double *place, double gradient, double momentum, d
     *place += own->velocity;
 }
 
+/* Gains differ, so all might drift away together. */
+static void centre(imp_tsne_field *field)
+{
+    for (int axis = 0; axis < 2; axis++) {
+        double mean = 0;
+        for (size_t i = 0; i < field->count; i++)
+            mean += field->place[axis][i] / (double)field->count;
+        for (size_t i = 0; i < field->count; i++)
+            field->place[axis][i] -= mean;
+    }
+}
+
 static void descend(imp_tsne_field *field, const imp_affinity *affinity,
                     const imp_tsne_options *options, motion *motions)
 {
@@ -123,20 +135,9 @@ static void descend(imp_tsne_field *field, const imp_affinity *affinity,
         for (size_t i = 0; i < 2 * field->count; i++)
             step(&motions[i], &field->place[i % 2][i / 2], field->gradient[i % 2][i / 2],
                  early ? 0.5 : 0.8, options->learning_rate);
+        centre(field);
         if (options->proceed && !options->proceed(done + 1, options->iterations, options->context))
             break;
-    }
-}
-
-/* The places, about their mean. */
-static void hand_out(const imp_tsne_field *field, double *plane)
-{
-    for (int axis = 0; axis < 2; axis++) {
-        double mean = 0;
-        for (size_t i = 0; i < field->count; i++)
-            mean += field->place[axis][i] / (double)field->count;
-        for (size_t i = 0; i < field->count; i++)
-            plane[2 * i + (size_t)axis] = field->place[axis][i] - mean;
     }
 }
 
@@ -160,7 +161,8 @@ imp_status imp_tsne(const float *points, size_t count, size_t d, const imp_tsne_
         status = imp_fail_memory(error, "the motion of points in a plane");
     if (!status) {
         descend(&field, &affinity, &by, motions);
-        hand_out(&field, plane);
+        for (size_t i = 0; i < 2 * count; i++)
+            plane[i] = field.place[i % 2][i / 2];
         if (by.divergence)
             *by.divergence = imp_tsne_divergence(&field, &affinity);
     }

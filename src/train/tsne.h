@@ -32,8 +32,9 @@ typedef struct imp_tsne_options {
 } imp_tsne_options;
 
 /* Lays `count` points of `d` floats, row by row, into `plane` (count, 2). `options` may be NULL for
- * the defaults. Begins with the plane of the two largest principal components. Points that are all
- * equal become a round cloud, a single point the origin.
+ * the defaults. Begins with the plane of the two largest principal components, a little shaken so
+ * that points on a line can leave it; the mean of the plane is the origin. Where all points are
+ * equal, or there are two, no plane is better than another, and this is some finite one.
  *
  * On failure `plane` is undefined: IMP_EINVAL for no points, no dimensions, a value that is not
  * finite (names its row) or an option out of range; IMP_EUNSUPPORTED for more than

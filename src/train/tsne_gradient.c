@@ -60,10 +60,13 @@ static void push(const imp_tsne_field *field, const double *affinities, size_t i
     const vec *xs = (const vec *)field->place[0], *ys = (const vec *)field->place[1];
     const vec *ps = (const vec *)affinities;
     double x = field->place[0][i], y = field->place[1][i];
-    vec total = {0}, attract_x = {0}, attract_y = {0}, repel_x = {0}, repel_y = {0};
+    vec self = {0}, total = {0}, attract_x = {0}, attract_y = {0}, repel_x = {0}, repel_y = {0};
+    self[i % LANES] = 1;
     for (size_t j = 0; j < field->stride / LANES; j++) {
         vec dx = x - xs[j], dy = y - ys[j];
         vec w = 1 / (1 + dx * dx + dy * dy);
+        if (j == i / LANES)
+            w -= self; /* here, where it is exact: later, it would swamp what is far away */
         vec pw = ps[j] * w, ww = w * w;
         total += w;
         attract_x += pw * dx;
@@ -71,7 +74,7 @@ static void push(const imp_tsne_field *field, const double *affinities, size_t i
         repel_x += ww * dx;
         repel_y += ww * dy;
     }
-    field->total[i] = sum_of(&total) - 1; /* less the point itself */
+    field->total[i] = sum_of(&total);
     field->gradient[0][i] = sum_of(&attract_x);
     field->gradient[1][i] = sum_of(&attract_y);
     field->repulsion[0][i] = sum_of(&repel_x);
@@ -127,5 +130,6 @@ double imp_tsne_divergence(const imp_tsne_field *field, const imp_affinity *affi
             if (p > 0)
                 sum += p * log(p * one_over_w);
         }
-    return field->count > 1 ? sum + log(total) : 0; /* the affinities sum to 1 */
+    /* The affinities sum to 1; rounding may take the result of a perfect plane below 0. */
+    return field->count > 1 ? fmax(sum + log(total), 0) : 0;
 }
