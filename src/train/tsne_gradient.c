@@ -55,30 +55,49 @@ void imp_tsne_field_clear(imp_tsne_field *field)
     *field = (imp_tsne_field){0};
 }
 
-static void push(const imp_tsne_field *field, const double *affinities, size_t i)
+/* What a point feels of the others. */
+typedef struct sums {
+    vec total, attract_x, attract_y, repel_x, repel_y;
+} sums;
+
+/* Adds the vectors begin .. end-1 of a row, less `self`: 1 in the lane of the point itself. */
+static inline void add(sums *to, const imp_tsne_field *field, const double *affinities, size_t i,
+                       size_t begin, size_t end, const vec *self)
 {
     const vec *xs = (const vec *)field->place[0], *ys = (const vec *)field->place[1];
     const vec *ps = (const vec *)affinities;
     double x = field->place[0][i], y = field->place[1][i];
-    vec self = {0}, total = {0}, attract_x = {0}, attract_y = {0}, repel_x = {0}, repel_y = {0};
-    self[i % LANES] = 1;
-    for (size_t j = 0; j < field->stride / LANES; j++) {
+    sums all = *to;
+    for (size_t j = begin; j < end; j++) {
         vec dx = x - xs[j], dy = y - ys[j];
-        vec w = 1 / (1 + dx * dx + dy * dy);
-        if (j == i / LANES)
-            w -= self; /* here, where it is exact: later, it would swamp what is far away */
+        vec w = 1 / (1 + dx * dx + dy * dy) - *self;
         vec pw = ps[j] * w, ww = w * w;
-        total += w;
-        attract_x += pw * dx;
-        attract_y += pw * dy;
-        repel_x += ww * dx;
-        repel_y += ww * dy;
+        all.total += w;
+        all.attract_x += pw * dx;
+        all.attract_y += pw * dy;
+        all.repel_x += ww * dx;
+        all.repel_y += ww * dy;
     }
-    field->total[i] = sum_of(&total);
-    field->gradient[0][i] = sum_of(&attract_x);
-    field->gradient[1][i] = sum_of(&attract_y);
-    field->repulsion[0][i] = sum_of(&repel_x);
-    field->repulsion[1][i] = sum_of(&repel_y);
+    *to = all;
+}
+
+/* The point itself, whose w is just 1, is taken out before it is summed: afterwards, it would have
+ * swamped others that are far away. */
+static void push(const imp_tsne_field *field, const double *affinities, size_t i)
+{
+    const vec none = {0};
+    vec self = {0};
+    size_t own = i / LANES, end = field->stride / LANES;
+    sums all = {0};
+    self[i % LANES] = 1;
+    add(&all, field, affinities, i, 0, own, &none);
+    add(&all, field, affinities, i, own, own + 1, &self);
+    add(&all, field, affinities, i, own + 1, end, &none);
+    field->total[i] = sum_of(&all.total);
+    field->gradient[0][i] = sum_of(&all.attract_x);
+    field->gradient[1][i] = sum_of(&all.attract_y);
+    field->repulsion[0][i] = sum_of(&all.repel_x);
+    field->repulsion[1][i] = sum_of(&all.repel_y);
 }
 
 typedef struct work {

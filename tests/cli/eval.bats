@@ -133,3 +133,9 @@ END
     [[ $output == *"Try next"* ]]
     [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
 }
+
+@test "demo refuses a picture of an unknown kind before it trains" {
+    run --separate-stderr "$IMP" demo --picture small.jpg
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"'small.jpg'"*".png or .svg"* ]]
+}
