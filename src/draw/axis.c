@@ -7,12 +7,13 @@
 
 /* ---- linear ---- */
 
-/* The round step whose ticks come closest to the wanted number from below. */
+/* The shortest round step with no more than the wanted number of intervals. */
 static double round_step(double length, int wanted, int *decimals)
 {
     double rough = length / wanted;
     double power = pow(10, floor(log10(rough)));
-    double digit = rough / power <= 1 ? 1 : rough / power <= 2 ? 2 : rough / power <= 5 ? 5 : 10;
+    double least = rough / power - 1e-6; /* rounding shall not double a step */
+    double digit = least <= 1 ? 1 : least <= 2 ? 2 : least <= 5 ? 5 : 10;
     *decimals = (int)fmax(0, -floor(log10(digit * power) + 1e-9));
     return digit * power;
 }
@@ -28,15 +29,16 @@ static void add_multiples(imp_axis *axis, int wanted)
 
 imp_axis imp_axis_linear(double low, double high, int wanted)
 {
-    double smallest = 1e-12 * fmax(fabs(low), fabs(high));
-    if (!(high - low > smallest)) { /* one value alone: it gets room on both sides */
-        double room = low != 0 ? 0.5 * fabs(low) : 0.5;
+    double largest = fmax(fabs(low), fabs(high)), nothing = 1e-290;
+    if (!(high - low >
+          fmax(1e-12 * largest, nothing))) { /* one value: it gets room on both sides */
+        double room = largest > nothing ? 0.5 * largest : 0.5;
         low -= room;
         high += room;
     }
     imp_axis axis = {.low = low, .high = high};
-    while (axis.tick_count < 2) /* the round step may prove too long */
-        add_multiples(&axis, wanted++);
+    for (int most = 2 * wanted + 10; axis.tick_count < 2 && wanted < most; wanted++)
+        add_multiples(&axis, wanted); /* the round step may prove too long for two */
     return axis;
 }
 
@@ -99,16 +101,22 @@ static imp_tick_text grouped(const char *plain)
     return grouped;
 }
 
+/* How many digits tell a tick from the next. */
+static int digits_of(const imp_axis *axis)
+{
+    double largest = fmax(fabs(axis->low), fabs(axis->high));
+    double step = axis->tick_count > 1 ? axis->ticks[1] - axis->ticks[0] : largest;
+    return 2 + (int)floor(log10(largest)) - (int)floor(log10(step) + 1e-9);
+}
+
 imp_tick_text imp_axis_text(const imp_axis *axis, size_t index)
 {
-    enum { MOST_DECIMALS = 5 };
     double value = axis->ticks[index];
     double largest = fmax(fabs(axis->low), fabs(axis->high));
     imp_tick_text plain;
-    bool exponents = axis->logarithmic ? value < 1e-4 || value >= 1e7
-                                       : axis->decimals > MOST_DECIMALS || largest >= 1e7;
-    if (exponents && value != 0) {
-        snprintf(plain.text, sizeof plain.text, "%g", value);
+    double judged = axis->logarithmic ? value : largest;
+    if (value != 0 && (judged < 1e-4 || judged >= 1e7)) {
+        snprintf(plain.text, sizeof plain.text, "%.*g", digits_of(axis), value);
         return plain;
     }
     if (axis->logarithmic)

@@ -40,8 +40,9 @@ static imp_status fail_drawing(const char *path, cairo_status_t fault, imp_error
 static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned length)
 {
     imp_canvas *canvas = closure;
-    imp_status status = imp_writer_write(&canvas->writer, data, length, &canvas->fault);
-    return status ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+    if (!canvas->fault.status) /* the first fault is the one to tell */
+        imp_writer_write(&canvas->writer, data, length, &canvas->fault);
+    return canvas->fault.status ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
 /* The same for an SVG, whose one surface cairo calls "surface17", by a count of all that the
@@ -184,7 +185,7 @@ double imp_text_width(const char *text, double size, bool bold)
     return extents.x_advance;
 }
 
-/* A line of no length with round ends: in an SVG a third of what a circle's curves take. */
+/* A line of no length with round ends: in an SVG not half as long as the curves of a circle. */
 void imp_canvas_dot(const imp_canvas *canvas, double x, double y, double radius)
 {
     cairo_save(canvas->cairo);

@@ -25,6 +25,8 @@ enum {
     MARK = 4 /* radius */
 };
 
+#define LARGEST 1e150 /* below the square root of what a double holds */
+
 static const double ink = 0.15, soft = 0.4, pale = 0.88; /* grays of texts, markers, the grid */
 
 typedef struct plot {
@@ -72,16 +74,17 @@ static imp_status check_point(const imp_chart *chart, size_t s, size_t i, const 
 {
     const imp_chart_series *series = &chart->series[s];
     double x = series->x[i], half_width = half_width_at(series, i);
-    if (!isfinite(x) || isinf(series->y[i]))
+    if (!(fabs(x) < LARGEST) || fabs(series->y[i]) >= LARGEST)
         return imp_fail(error, IMP_EINVAL,
-                        "cannot draw '%s': point %zu of series %zu is not finite", path, i, s);
+                        "cannot draw '%s': point %zu of series %zu is not finite, or too large",
+                        path, i, s);
     if (chart->log_x && x <= 0)
         return imp_fail(
             error, IMP_EINVAL,
             "cannot draw '%s': point %zu of series %zu is at %g, and a logarithmic axis "
             "has only positive values",
             path, i, s, x);
-    if (isinf(half_width) || half_width < 0)
+    if (half_width < 0 || half_width >= LARGEST)
         return imp_fail(error, IMP_EINVAL,
                         "cannot draw '%s': the half-width of point %zu of series %zu is %g", path,
                         i, s, half_width);
@@ -110,7 +113,7 @@ static imp_status measure(const imp_chart *chart, range *x, range *y, const char
         return imp_fail(error, IMP_EINVAL, "cannot draw '%s': there is no point to draw", path);
     for (size_t i = 0; i < chart->marker_count; i++) {
         double at = chart->markers[i].x;
-        if (!isfinite(at) || (chart->log_x && at <= 0))
+        if (!(fabs(at) < LARGEST) || (chart->log_x && at <= 0))
             return imp_fail(error, IMP_EINVAL, "cannot draw '%s': marker %zu cannot be at %g", path,
                             i, at);
         include(x, at);
@@ -179,8 +182,7 @@ static void draw_line(const plot *on, size_t s)
     }
 }
 
-/* Bands below all lines; a little may reach out of the area, so that marks at its edge are whole.
- */
+/* Bands below all lines. A little may reach out of the area: marks at its edge stay whole. */
 static void draw_series(const plot *on)
 {
     cairo_t *cairo = on->canvas.cairo;
@@ -377,7 +379,7 @@ imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *e
             imp_fail(error, IMP_EINVAL, "cannot draw '%s': a chart has at least %d pixels a side",
                      path, LEAST_SIDE);
     if (!status &&
-        !(isfinite(chart->y_low) && isfinite(chart->y_high) && chart->y_low <= chart->y_high))
+        !(chart->y_low <= chart->y_high && chart->y_low > -LARGEST && chart->y_high < LARGEST))
         status = imp_fail(error, IMP_EINVAL, "cannot draw '%s': its y axis cannot go from %g to %g",
                           path, chart->y_low, chart->y_high);
     plot on = {.chart = chart};

@@ -20,7 +20,7 @@ typedef struct imp_chart_series {
     bool dashed; /* for what is there to compare with */
 } imp_chart_series;
 
-/* A vertical line across the plot: where something happened. */
+/* A vertical line across the plot, which is widened to show it: where something happened. */
 typedef struct imp_chart_marker {
     double x;
     const char *label; /* UTF-8; NULL: none */
@@ -42,8 +42,8 @@ typedef struct imp_chart {
  * same bytes every time. Series i has colour i of draw/palette.h.
  *
  * On failure the file is as it was: IMP_EINVAL for another ending, no series or no point to draw,
- * an x or a y that is infinite, an x that is NAN, or not positive on a logarithmic axis, a
- * half-width that is infinite or negative, a range or size that leaves nothing to draw in, or a
+ * an x or a y of 1e150 or more, an x that is NAN, or not positive on a logarithmic axis, a
+ * half-width that is negative or as large, a range or size that leaves nothing to draw in, or a
  * text that is not UTF-8; IMP_EIO; IMP_ENOMEM. */
 imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *error);
 

@@ -20,6 +20,8 @@ enum {
     GAP = 18
 };
 
+#define LARGEST 1e150 /* below the square root of what a double holds */
+
 /* ---- where things are ---- */
 
 /* From the points' units to pixels. */
@@ -181,10 +183,11 @@ static imp_status check(const imp_scatter *scatter, const char *path, imp_error 
     for (size_t p = 0; p < scatter->panel_count; p++)
         for (size_t i = 0; i < scatter->panels[p].count; i++) {
             const imp_scatter_point *point = &scatter->panels[p].points[i];
-            if (!isfinite(point->x) || !isfinite(point->y))
-                return imp_fail(error, IMP_EINVAL,
-                                "cannot draw '%s': point %zu of panel %zu is not finite", path, i,
-                                p);
+            if (!(fabs(point->x) < LARGEST && fabs(point->y) < LARGEST))
+                return imp_fail(
+                    error, IMP_EINVAL,
+                    "cannot draw '%s': point %zu of panel %zu is not finite, or too large", path, i,
+                    p);
         }
     return IMP_OK;
 }

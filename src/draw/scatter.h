@@ -18,7 +18,7 @@ typedef enum imp_mark {
 } imp_mark;
 
 typedef struct imp_scatter_point {
-    double x, y;   /* finite */
+    double x, y;   /* below 1e150 */
     int32_t label; /* decides the colour, the same in all panels; negative is gray */
     imp_mark mark;
 } imp_scatter_point;
@@ -38,12 +38,11 @@ typedef struct imp_scatter {
 } imp_scatter;
 
 /* Writes the picture atomically, as a PNG or an SVG by the ending of `path` (draw/canvas.h), the
- * same bytes every time. Labels whose colours differ are told apart up to IMP_PALETTE_SIZE
- * (draw/palette.h); beyond, colours repeat.
+ * same bytes every time. After IMP_PALETTE_SIZE labels (draw/palette.h) the colours repeat.
  *
  * On failure the file is as it was: IMP_EINVAL for another ending, no panel, more than 50 of
- * them, more than 1000 names, a point that is not finite, or a text that is not UTF-8; IMP_EIO;
- * IMP_ENOMEM. */
+ * them, more than 1000 names, a point that is not finite or too large, or a text that is not UTF-8;
+ * IMP_EIO; IMP_ENOMEM. */
 imp_status imp_scatter_save(const imp_scatter *scatter, const char *path, imp_error *error);
 
 #endif

@@ -31,6 +31,9 @@ static void test_linear(void **state)
     assert_ticks(imp_axis_linear(0, 12000, 6), "0 2,000 4,000 6,000 8,000 10,000 12,000");
     assert_ticks(imp_axis_linear(-1500, 1500, 3), "-1,000 0 1,000");
     assert_ticks(imp_axis_linear(0.971, 0.9793, 5), "0.972 0.974 0.976 0.978");
+    assert_ticks(imp_axis_linear(0.97, 0.970004, 4),
+                 "0.970000 0.970001 0.970002 0.970003 0.970004");
+    assert_ticks(imp_axis_linear(20000001, 20000003, 2), "20000001 20000002 20000003");
     assert_ticks(imp_axis_linear(0, 3e7, 3), "0 1e+07 2e+07 3e+07");
     assert_ticks(imp_axis_linear(0, 2e-7, 4), "0 5e-08 1e-07 1.5e-07 2e-07");
 }
@@ -72,8 +75,8 @@ static void test_any_range(void **state)
 static void test_range_without_length(void **state)
 {
     (void)state;
-    static const double values[] = {0, 3, -2e9, 1e-9};
-    for (size_t i = 0; i < 4; i++) {
+    static const double values[] = {0, 3, -2e9, 1e-9, 5e-324, 1e149};
+    for (size_t i = 0; i < 6; i++) {
         imp_axis axis = imp_axis_linear(values[i], values[i], 5);
         assert_true(axis.low < values[i] && values[i] < axis.high && axis.tick_count >= 2);
     }
