@@ -30,6 +30,12 @@ static const char *const examples[] = {
 const imp_usage imp_add_usage = {
     .command = "add",
     .summary = "Add points to a fitted mixture",
+    .details =
+        "Puts more points into a mixture that imp fit wrote, one after the other, without fitting "
+        "again. Its threshold and variances stay as they were. A labelled point joins the "
+        "clusters of its class or, if it is far from all of them, starts one; the next new "
+        "class may be among the labels. The mixture is described on standard output and "
+        "replaced, unless -o names another file.",
     .operands = "MIXTURE",
     .fewest = 1,
     .most = 1,

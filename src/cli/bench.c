@@ -46,6 +46,10 @@ static const char *const examples[] = {"imp bench", "imp bench --channels 3 --si
 const imp_usage imp_bench_usage = {
     .command = "bench",
     .summary = "Time training and embedding on this machine",
+    .details =
+        "Times a training step (forward and backward pass, without loss and optimizer) and the "
+        "embedding of a batch by a frozen network, and prints images per second. The figures "
+        "are of this machine as busy as it is now.",
     .options = options,
     .examples = examples,
 };

@@ -62,6 +62,11 @@ static const char *const examples[] = {
 const imp_usage imp_classify_usage = {
     .command = "classify",
     .summary = "Classify points by a few labelled ones",
+    .details =
+        "Reads labelled points, unlabelled ones if there are any, and queries, makes clusters of "
+        "them by one of the paper's methods and prints the class of every query with its "
+        "probability. Points are rows of .npy files, in whatever embedding they come. "
+        "Nothing is kept; imp fit keeps what was learned.",
     .options = options,
     .examples = examples,
 };

@@ -59,6 +59,11 @@ static const char *const examples[] = {
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
     .summary = "Cluster points without labels",
+    .details =
+        "Finds clusters among points without labels. A point farther than a threshold, lambda, "
+        "from all clusters starts a new one, so the number of clusters follows from the "
+        "data; it can be wished for with --clusters. Where labels are known, the clusters "
+        "are measured by them.",
     .operands = "POINTS.npy",
     .fewest = 1,
     .most = 1,

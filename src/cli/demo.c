@@ -44,6 +44,10 @@ static const char *const examples[] = {"imp demo", "imp demo --updates 1000 --pi
 const imp_usage imp_demo_usage = {
     .command = "demo",
     .summary = "Compare IMP with prototypes on invented alphabets, in a minute",
+    .details =
+        "Trains the same network twice on invented alphabets, by infinite mixture prototypes and "
+        "by prototypes, tests both on alphabets that neither has seen, prints the "
+        "comparison and draws the embeddings. Needs no data.",
     .options = options,
     .examples = examples,
 };

@@ -75,6 +75,10 @@ static const char *const examples[] = {
 const imp_usage imp_episode_usage = {
     .command = "episode",
     .summary = "Draw few-shot tasks from data",
+    .details =
+        "An episode is a small task: supports with a label each, queries to be classified and, if "
+        "wished, images without labels. It is named by its seed, its purpose and its index, "
+        "and is the same on every machine. No image appears twice in it.",
     .actions = actions,
     .options = options,
     .examples = examples,

@@ -64,6 +64,11 @@ static const char *const examples[] = {
 const imp_usage imp_eval_usage = {
     .command = "eval",
     .summary = "Measure a trained model on test episodes",
+    .details =
+        "Draws test episodes, embeds their images with a trained model, classifies the queries by "
+        "one or more methods and prints the mean accuracy with its 95% interval. All that is "
+        "not said on the command line is as the model was trained. The JSON carries what it "
+        "takes to run the evaluation again.",
     .options = options,
     .examples = examples,
 };

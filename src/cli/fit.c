@@ -49,6 +49,10 @@ static const char *const examples[] = {
 const imp_usage imp_fit_usage = {
     .command = "fit",
     .summary = "Fit a mixture to labelled and unlabelled points and save it",
+    .details =
+        "Makes clusters of labelled and unlabelled points by Algorithm 1 of the paper and writes "
+        "them to a file, for imp predict to ask and imp add to grow. At least one point must "
+        "have a label, or --lambda be given.",
     .options = options,
     .examples = examples,
 };

@@ -1,15 +1,34 @@
-/* help.c - `imp help`: explains imp, or one of its commands. */
+/* help.c - `imp help`: explains imp, or one of its commands, to people, to man and to shells. */
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/completion.h"
+#include "cli/manual.h"
 
-static const imp_option options[] = {{IMP_OPTION_END}};
+typedef struct settings {
+    bool man;
+    int shell;
+} settings;
 
-static const char *const examples[] = {"imp help", "imp help help", NULL};
+enum { NO_SHELL, BASH, ZSH, FISH };
+static const char *const shells[] = {"none", "bash", "zsh", "fish", NULL};
+
+static const imp_option options[] = {{IMP_OPTION_FLAG(settings, man), .name = "man",
+                                      .help = "write the man page of the command, or of imp"},
+                                     {IMP_OPTION_CHOICE(settings, shell), .name = "completion",
+                                      .argument = "SHELL", .choices = shells, .initial = "none",
+                                      .help = "write completions for a shell"},
+                                     {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp help train", "imp help --man train | man -l -",
+    "imp help --completion bash > ~/.local/share/bash-completion/completions/imp", NULL};
 
 const imp_usage imp_help_usage = {
     .command = "help",
     .summary = "Explain a command, or list them all",
+    .details = "Prints what COMMAND --help prints, or the list of commands. The man pages and the "
+               "completions of shells come from here too; installing imp installs them.",
     .operands = "[COMMAND]",
     .fewest = 0,
     .most = 1,
@@ -17,20 +36,40 @@ const imp_usage imp_help_usage = {
     .examples = examples,
 };
 
+static int complete(int shell, int operands)
+{
+    if (operands > 0)
+        return imp_complain(IMP_EXIT_USAGE, "help",
+                            "--completion is of all commands; leave the command away");
+    if (shell == BASH)
+        imp_completion_print_bash(stdout);
+    else if (shell == ZSH)
+        imp_completion_print_zsh(stdout);
+    else
+        imp_completion_print_fish(stdout);
+    return EXIT_SUCCESS;
+}
+
 int imp_command_help(int argc, char **argv)
 {
+    settings given = {0};
     int operands;
-    int status = imp_parse(&imp_help_usage, argc, argv, NULL, &operands);
+    int status = imp_parse(&imp_help_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
+    if (given.shell != NO_SHELL)
+        return complete(given.shell, operands);
 
-    if (operands == 0) {
-        imp_commands_print(stdout);
-        return EXIT_SUCCESS;
-    }
-    const imp_command *command = imp_command_find(argv[1]);
-    if (!command)
+    const imp_command *command = NULL;
+    if (operands > 0 && !(command = imp_command_find(argv[1])))
         return IMP_EXIT_USAGE;
-    imp_usage_print(command->usage, IMP_DETAIL_SCREEN, stdout);
+    if (command && given.man)
+        imp_manual_print(command->usage, stdout);
+    else if (command)
+        imp_usage_print(command->usage, IMP_DETAIL_SCREEN, stdout);
+    else if (given.man)
+        imp_manual_print_overview(stdout);
+    else
+        imp_commands_print(stdout);
     return EXIT_SUCCESS;
 }

@@ -21,6 +21,10 @@ static const char *const examples[] = {"imp metrics truth.npy found.npy",
 const imp_usage imp_metrics_usage = {
     .command = "metrics",
     .summary = "Measure how well labels or clusters agree with the truth",
+    .details = "Compares two labelings of the same points: accuracy with its 95% interval, purity, "
+               "normalised and adjusted mutual information, the adjusted Rand index and the "
+               "confusion matrix. All agree with scikit-learn. Labels are integers; only accuracy "
+               "and the confusion matrix ask that the same label mean the same.",
     .operands = "TRUTH.npy FOUND.npy",
     .fewest = 2,
     .most = 2,

@@ -54,6 +54,9 @@ static const char *const examples[] = {
 const imp_usage imp_model_usage = {
     .command = "model",
     .summary = "Show, export and import models",
+    .details =
+        "A model is a safetensors file with a network's weights under PyTorch's names, what its "
+        "images are, how it was trained and its method.",
     .actions = actions,
     .options = options,
     .examples = examples,

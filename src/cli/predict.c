@@ -20,6 +20,10 @@ static const char *const examples[] = {"imp predict m.safetensors q.npy",
 const imp_usage imp_predict_usage = {
     .command = "predict",
     .summary = "Classify points by a fitted mixture",
+    .details =
+        "Reads a mixture that imp fit or imp add wrote and points of the same dimension, and "
+        "prints for every point its class, the probability, the cluster that decided and the "
+        "squared distance to that cluster's mean.",
     .operands = "MIXTURE POINTS.npy",
     .fewest = 2,
     .most = 2,

@@ -55,6 +55,14 @@ static const char *const examples[] = {
 const imp_usage imp_train_usage = {
     .command = "train",
     .summary = "Train an embedding on few-shot episodes",
+    .details =
+        "Draws episodes, embeds their images, classifies their queries by a method and follows "
+        "the gradient. The run is kept in a folder: settings, logs, a checkpoint, and the "
+        "model that did best in validation. A run that was stopped with Ctrl-C or killed "
+        "goes on with --resume, to the same bits as if it had not been.\n\n"
+        "Settings come from the defaults, then from --recipe, then from the command line. "
+        "An episode's labels are characters, which stand for the classes of any data, or "
+        "alphabets, which stand for super-classes.",
     .options = options,
     .examples = examples,
 };

@@ -247,11 +247,12 @@ static bool shown_in_an_example(const imp_usage *usage, const imp_action *action
     return false;
 }
 
-static void every_command_has_examples(void **state)
+static void every_command_has_details_and_examples(void **state)
 {
     (void)state;
     for (const imp_command *command = imp_commands; command->usage; command++) {
         const imp_usage *usage = command->usage;
+        EXPECT(usage->details, usage, "no .details for its man page");
         size_t count = 0;
         for (; usage->examples[count]; count++)
             check_example(usage, usage->examples[count]);
@@ -286,7 +287,7 @@ int main(void)
         cmocka_unit_test(actions_are_listed),
         cmocka_unit_test(every_help_fits_a_screen),
         cmocka_unit_test(every_default_is_told),
-        cmocka_unit_test(every_command_has_examples),
+        cmocka_unit_test(every_command_has_details_and_examples),
         cmocka_unit_test(every_long_list_has_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

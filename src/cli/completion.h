@@ -1,0 +1,38 @@
+/*
+ * completion.h - what shells offer when Tab is pressed, made from the tables that the parser reads.
+ *
+ * A script holds everything, commands, actions, options, choices and names, so that completing
+ * starts no program.
+ */
+#ifndef IMP_CLI_COMPLETION_H
+#define IMP_CLI_COMPLETION_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* Which files may be a value. */
+typedef enum imp_paths { IMP_PATHS_NONE, IMP_PATHS_FILES, IMP_PATHS_FOLDERS } imp_paths;
+
+/* What may be offered for an option's value or for operands. */
+typedef struct imp_offer {
+    imp_paths paths;
+    char words[1500]; /* with spaces between; may be empty */
+} imp_offer;
+
+/* For the value of an option that takes one. */
+imp_offer imp_offer_value(const imp_option *option);
+
+/* For the operands of a command or an action: "MIXTURE POINTS.npy", or NULL where there are none.
+ */
+imp_offer imp_offer_operands(const char *operands);
+
+/* The part of an option's help that fits behind its name: what stands before a semicolon. */
+size_t imp_offer_length(const char *help);
+
+void imp_completion_print_bash(FILE *stream);
+void imp_completion_print_zsh(FILE *stream);
+void imp_completion_print_fish(FILE *stream);
+
+#endif
