@@ -5,17 +5,18 @@
 #include "cli/vectors.h"
 
 typedef struct settings {
-    const char *support, *labels, *unlabeled, *output;
+    imp_point_files files;
+    const char *output;
     bool json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
-    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, files.support), .name = "support", .argument = "FILE",
      .help = "labelled points, a row each"},
-    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, files.labels), .name = "labels", .argument = "FILE",
      .help = "their classes, old ones or the next new ones; -1 is an unlabelled point"},
-    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, files.unlabeled), .name = "unlabeled", .argument = "FILE",
      .help = "points without labels"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
@@ -71,7 +72,7 @@ int imp_command_add(int argc, char **argv)
         return status;
     imp_mixture *mixture = NULL;
     imp_labeled_rows points;
-    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)

@@ -8,39 +8,23 @@
 #include "cli/vectors.h"
 
 typedef struct settings {
-    const char *support, *labels, *query, *unlabeled, *method, *lambda;
-    double alpha, sigma_l, sigma_u;
-    int64_t cluster_steps, seed;
+    imp_point_files files;
+    imp_parameters parameters;
+    const char *query, *method;
+    int64_t seed;
     bool learn_sigma, no_prior, open_set, json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
-    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
-     .help = "labelled points, a row each"},
-    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},
+    IMP_POINT_OPTIONS(settings, files),
     {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE",
      .help = "points to classify"},
-    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
-     .help = "more points without labels"},
     {IMP_OPTION_HEADING("Method")},
     {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME", .initial = "imp",
      .help = "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "
              "soft-kmeans-masked, dp-means, map-dp or em"},
-    {IMP_OPTION_NUMBER(settings, alpha), .name = "alpha", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "0.1",
-     .help = "concentration: a larger one makes more clusters"},
-    {IMP_OPTION_NUMBER(settings, sigma_l), .name = "sigma-l", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "5",
-     .help = "variance of labelled clusters, in methods that have one"},
-    {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
-     .numbers = {-INFINITY, INFINITY},
-     .help = "the same of unlabelled clusters; 5 if not given, 100 for soft-kmeans-cluster"},
-    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
-     .help = "squared distance beyond which a cluster starts; auto estimates it"},
-    {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
-     .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
+    IMP_PARAMETER_OPTIONS(settings, parameters, ""),
     {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
      .help = "prototypes: take --sigma-l for the variance instead of 1"},
     {IMP_OPTION_FLAG(settings, no_prior), .name = "no-prior",
@@ -123,12 +107,16 @@ static int classify(const settings *given, double lambda, const imp_episode_view
 {
     imp_method_options method_options;
     imp_method_options_init(&method_options, given->method);
-    method_options.alpha = given->alpha;
-    method_options.sigma_l = given->sigma_l;
-    if (!isnan(given->sigma_u))
-        method_options.sigma_u = given->sigma_u;
+    const imp_parameters *parameters = &given->parameters;
+    if (!isnan(parameters->alpha))
+        method_options.alpha = parameters->alpha;
+    if (!isnan(parameters->sigma_l))
+        method_options.sigma_l = parameters->sigma_l;
+    if (!isnan(parameters->sigma_u))
+        method_options.sigma_u = parameters->sigma_u;
+    if (parameters->cluster_steps > 0)
+        method_options.cluster_steps = (size_t)parameters->cluster_steps;
     method_options.lambda = lambda;
-    method_options.cluster_steps = (size_t)given->cluster_steps;
     method_options.learn_sigma = given->learn_sigma;
     method_options.no_prior = given->no_prior;
     method_options.open_set = given->open_set;
@@ -153,22 +141,22 @@ static int classify(const settings *given, double lambda, const imp_episode_view
 
 int imp_command_classify(int argc, char **argv)
 {
-    settings given = {.sigma_u = NAN};
+    settings given = {.parameters = IMP_NO_PARAMETERS};
     int operands;
     int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (!given.support || !given.labels || !given.query)
+    if (!given.files.support || !given.files.labels || !given.query)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --support FILE, --labels FILE and --query FILE");
     double lambda;
-    status = imp_read_lambda(command, given.lambda, &lambda);
+    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
     if (status != IMP_GO_ON)
         return status;
 
     imp_labeled_rows points;
     imp_rows queries = {0};
-    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
         status = imp_read_rows(command, given.query, &queries);
     if (status == IMP_GO_ON && queries.dimensions != points.rows.dimensions)
@@ -188,7 +176,7 @@ int imp_command_classify(int argc, char **argv)
         if (episode.way == 0)
             status = imp_complain(IMP_EXIT_FAILURE, command,
                                   "%s: no point has a label; every class needs at least one",
-                                  given.labels);
+                                  given.files.labels);
         else
             status = classify(&given, lambda, &episode);
     }

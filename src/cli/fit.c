@@ -8,32 +8,17 @@
 #include "cli/vectors.h"
 
 typedef struct settings {
-    const char *support, *labels, *unlabeled, *output, *lambda;
-    double alpha, sigma_l, sigma_u;
-    int64_t cluster_steps;
+    imp_point_files files;
+    imp_parameters parameters;
+    const char *output;
     bool json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
-    {IMP_OPTION_TEXT(settings, support), .name = "support", .argument = "FILE",
-     .help = "labelled points, a row each"},
-    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},
-    {IMP_OPTION_TEXT(settings, unlabeled), .name = "unlabeled", .argument = "FILE",
-     .help = "more points without labels"},
+    IMP_POINT_OPTIONS(settings, files),
     {IMP_OPTION_HEADING("Method")},
-    {IMP_OPTION_NUMBER(settings, alpha), .name = "alpha", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "0.1",
-     .help = "concentration: a larger one makes more clusters"},
-    {IMP_OPTION_NUMBER(settings, sigma_l), .name = "sigma-l", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of labelled clusters"},
-    {IMP_OPTION_NUMBER(settings, sigma_u), .name = "sigma-u", .argument = "X",
-     .numbers = {-INFINITY, INFINITY}, .initial = "5", .help = "variance of unlabelled clusters"},
-    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
-     .help = "squared distance beyond which a cluster starts; auto estimates it"},
-    {IMP_OPTION_INTEGER(settings, cluster_steps), .name = "cluster-steps", .argument = "N",
-     .integers = {1, 1000000}, .initial = "1", .help = "times to repeat the clustering"},
+    IMP_PARAMETER_OPTIONS(settings, parameters, ""),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},
@@ -63,11 +48,16 @@ static int fit(const settings *given, const imp_labeled_rows *points, double lam
 {
     imp_mixture_options mixture_options;
     imp_mixture_options_init(&mixture_options);
-    mixture_options.alpha = given->alpha;
-    mixture_options.sigma_l = given->sigma_l;
-    mixture_options.sigma_u = given->sigma_u;
+    const imp_parameters *parameters = &given->parameters;
+    if (!isnan(parameters->alpha))
+        mixture_options.alpha = parameters->alpha;
+    if (!isnan(parameters->sigma_l))
+        mixture_options.sigma_l = parameters->sigma_l;
+    if (!isnan(parameters->sigma_u))
+        mixture_options.sigma_u = parameters->sigma_u;
+    if (parameters->cluster_steps > 0)
+        mixture_options.cluster_steps = (size_t)parameters->cluster_steps;
     mixture_options.lambda = lambda;
-    mixture_options.cluster_steps = (size_t)given->cluster_steps;
     imp_mixture *mixture;
     imp_error error;
     imp_status status =
@@ -84,7 +74,7 @@ static int fit(const settings *given, const imp_labeled_rows *points, double lam
 
 int imp_command_fit(int argc, char **argv)
 {
-    settings given = {0};
+    settings given = {.parameters = IMP_NO_PARAMETERS};
     int operands;
     int status = imp_parse(&imp_fit_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
@@ -92,11 +82,11 @@ int imp_command_fit(int argc, char **argv)
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
     double lambda;
-    status = imp_read_lambda(command, given.lambda, &lambda);
+    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
     if (status != IMP_GO_ON)
         return status;
     imp_labeled_rows points;
-    status = imp_read_labeled_rows(command, given.support, given.labels, given.unlabeled, &points);
+    status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
         status = fit(&given, &points, lambda);
     imp_labeled_rows_clear(&points);

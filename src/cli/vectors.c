@@ -209,9 +209,10 @@ static int read_supports(const char *command, const char *support, const char *l
     return status;
 }
 
-int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
-                          const char *unlabeled, imp_labeled_rows *points)
+int imp_read_labeled_rows(const char *command, const imp_point_files *files,
+                          imp_labeled_rows *points)
 {
+    const char *support = files->support, *labels = files->labels, *unlabeled = files->unlabeled;
     *points = (imp_labeled_rows){0};
     if (!support != !labels)
         return imp_complain(IMP_EXIT_USAGE, command,

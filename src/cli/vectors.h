@@ -1,6 +1,6 @@
 /*
- * vectors.h - what the commands on embedded points share: reading points and labels, the options of
- * Algorithm 1, and metrics as JSON and as text.
+ * vectors.h - what the commands on embedded points share: reading points and labels, and metrics as
+ * JSON and as text.
  */
 #ifndef IMP_CLI_VECTORS_H
 #define IMP_CLI_VECTORS_H
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/algorithm_options.h"
 #include "cli/cli.h"
 
 /* Rows of floats. Free with free(). */
@@ -36,9 +37,9 @@ typedef struct imp_labeled_rows {
     int32_t *labels; /* (rows.count) */
 } imp_labeled_rows;
 
-/* `support` and `labels` come together; they or `unlabeled` may be NULL, but not both. */
-int imp_read_labeled_rows(const char *command, const char *support, const char *labels,
-                          const char *unlabeled, imp_labeled_rows *points);
+/* Supports and labels come together; they or the unlabelled points may be missing, but not both. */
+int imp_read_labeled_rows(const char *command, const imp_point_files *files,
+                          imp_labeled_rows *points);
 
 void imp_labeled_rows_clear(imp_labeled_rows *points);
 

@@ -1,0 +1,65 @@
+/*
+ * algorithm_options.h - the options that every command of Algorithm 1 shares: its points and its
+ * parameters.
+ *
+ *     typedef struct settings { imp_point_files files; imp_parameters given; ... } settings;
+ *
+ *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files),
+ *                                          {IMP_OPTION_HEADING("Method")},
+ *                                          IMP_PARAMETER_OPTIONS(settings, given, ""), ...};
+ *
+ *     settings chosen = {.given = IMP_NO_PARAMETERS};
+ *
+ * Parameters have no defaults here: one that is not given leaves what the library or a model says.
+ */
+#ifndef IMP_CLI_ALGORITHM_OPTIONS_H
+#define IMP_CLI_ALGORITHM_OPTIONS_H
+
+#include <math.h>
+
+#include "cli/options.h"
+
+typedef struct imp_point_files {
+    const char *support, *labels, *unlabeled;
+} imp_point_files;
+
+typedef struct imp_parameters {
+    double alpha, sigma_l, sigma_u; /* NAN: not given */
+    const char *lambda;             /* NULL: not given */
+    int64_t cluster_steps;          /* 0: not given */
+} imp_parameters;
+
+#define IMP_NO_PARAMETERS \
+    {                     \
+        NAN, NAN, NAN     \
+    }
+
+/* clang-format off */
+#define IMP_POINT_OPTIONS(settings, member)                                                        \
+    {IMP_OPTION_TEXT(settings, member.support), .name = "support", .argument = "FILE",             \
+     .help = "labelled points, a row each"},                                                       \
+    {IMP_OPTION_TEXT(settings, member.labels), .name = "labels", .argument = "FILE",               \
+     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},                      \
+    {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
+     .help = "more points without labels"}
+
+/* `otherwise` is a text behind each default, such as ", or the model's". */
+#define IMP_PARAMETER_OPTIONS(settings, member, otherwise)                                         \
+    {IMP_OPTION_NUMBER(settings, member.alpha), .name = "alpha", .argument = "X",                  \
+     .numbers = {-INFINITY, INFINITY},                                                             \
+     .help = "concentration: a larger one makes more clusters; default 0.1" otherwise},            \
+    {IMP_OPTION_NUMBER(settings, member.sigma_l), .name = "sigma-l", .argument = "X",              \
+     .numbers = {-INFINITY, INFINITY},                                                             \
+     .help = "variance of labelled clusters; default 5" otherwise},                                \
+    {IMP_OPTION_NUMBER(settings, member.sigma_u), .name = "sigma-u", .argument = "X",              \
+     .numbers = {-INFINITY, INFINITY},                                                             \
+     .help = "variance of unlabelled clusters; default 5" otherwise},                              \
+    {IMP_OPTION_TEXT(settings, member.lambda), .name = "lambda", .argument = "X|auto",             \
+     .help = "squared distance beyond which a cluster starts; default auto, which estimates it"    \
+             otherwise},                                                                           \
+    {IMP_OPTION_INTEGER(settings, member.cluster_steps), .name = "cluster-steps",                  \
+     .argument = "N", .integers = {1, 1000000},                                                    \
+     .help = "times to repeat the clustering; default 1" otherwise}
+/* clang-format on */
+
+#endif
