@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
 
@@ -97,31 +98,12 @@ static tally count_split(const imp_dataset *dataset, imp_split split)
     return sum;
 }
 
-/* Bytes of the UTF-8 character that `text` begins with; 0 where it begins with none. */
-static size_t character_size(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    if (at[0] < 0x80)
-        return 1;
-    size_t size = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
-    /* The second byte of these would spell a character in more bytes than it takes, half of a
-     * surrogate pair, or one beyond the last. */
-    if (at[0] < 0xC2 || at[0] > 0xF4 || (at[0] == 0xE0 && at[1] < 0xA0) ||
-        (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF0 && at[1] < 0x90) ||
-        (at[0] == 0xF4 && at[1] > 0x8F))
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((at[i] & 0xC0u) != 0x80u)
-            return 0;
-    return size;
-}
-
 /* A JSON string. Names of files may be any bytes; those that are no UTF-8 become U+FFFD. */
 static void print_text(const char *text)
 {
     putchar('"');
     while (*text != '\0') {
-        size_t size = character_size(text);
+        size_t size = imp_utf8_size(text);
         unsigned char letter = (unsigned char)*text;
         if (size == 0)
             fputs("\\ufffd", stdout);

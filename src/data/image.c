@@ -95,3 +95,31 @@ void imp_image_to_planes(const imp_image *image, bool invert, uint8_t *planes)
         for (size_t i = 0; i < pixels; i++)
             planes[channel * pixels + i] = image->pixels[i * channels + channel] ^ flip;
 }
+
+imp_status imp_image_prepare(imp_image *image, uint32_t size, uint32_t channels, bool invert,
+                             uint8_t *planes, imp_error *error)
+{
+    imp_image resampled = {0};
+    bool fits = image->width == size && image->height == size;
+    imp_status status = imp_image_convert(image, channels, error);
+    if (status == IMP_OK && !fits)
+        status = imp_image_resample(image, size, size, &resampled, error);
+    if (status == IMP_OK)
+        imp_image_to_planes(fits ? image : &resampled, invert, planes);
+    imp_image_clear(&resampled);
+    return status;
+}
+
+bool imp_image_on_light(const imp_image *image)
+{
+    uint64_t sum = 0, count = 0;
+    for (size_t y = 0; y < image->height; y++) {
+        bool whole = y == 0 || y == image->height - 1;
+        size_t step = whole || image->width == 1 ? 1 : image->width - 1;
+        for (size_t x = 0; x < image->width; x += step, count++) {
+            const uint8_t *pixel = image->pixels + (y * image->width + x) * image->channels;
+            sum += image->channels == 1 ? *pixel : luma(pixel);
+        }
+    }
+    return 2 * sum >= 255 * count;
+}

@@ -44,6 +44,10 @@ imp_status imp_jpeg_decode(const uint8_t *bytes, size_t size, size_t pixel_limit
 imp_status imp_image_check_size(uint32_t width, uint32_t height, size_t pixel_limit,
                                 imp_error *error);
 
+/* The picture as a PNG file in memory; give *bytes back with imp_release(). On failure it is NULL.
+ */
+imp_status imp_png_encode(const imp_image *image, uint8_t **bytes, size_t *size, imp_error *error);
+
 /* Writes the picture as a PNG, atomically. */
 imp_status imp_png_save(const char *path, const imp_image *image, imp_error *error);
 
@@ -57,8 +61,17 @@ imp_status imp_image_convert(imp_image *image, uint32_t channels, imp_error *err
 imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t height,
                               imp_image *out, imp_error *error);
 
+/* Whether the picture's ground is light: the mean of the pixels along its edges is in the upper
+ * half. */
+bool imp_image_on_light(const imp_image *image);
+
 /* Writes the pixels channel by channel, (channels, height, width), to `planes`; each value v
  * becomes 255 - v when `invert`. */
 void imp_image_to_planes(const imp_image *image, bool invert, uint8_t *planes);
+
+/* From a decoded picture to what networks are trained on: gray or RGB, resampled to `size` x
+ * `size`, written as imp_image_to_planes() does. The picture may be changed on the way. */
+imp_status imp_image_prepare(imp_image *image, uint32_t size, uint32_t channels, bool invert,
+                             uint8_t *planes, imp_error *error);
 
 #endif

@@ -60,7 +60,7 @@ static imp_status decode_into(job *work, size_t entry, const uint8_t *bytes, siz
                               imp_error *fault)
 {
     const imp_load_plan *plan = work->plan;
-    imp_image image, resampled = {0};
+    imp_image image;
     imp_status status = imp_image_decode(bytes, size, plan->pixel_limit, &image, fault);
     if (status != IMP_OK)
         return status;
@@ -71,17 +71,11 @@ static imp_status decode_into(job *work, size_t entry, const uint8_t *bytes, siz
     if (work->pixels != NULL) {
         size_t room = (size_t)plan->channels * plan->size * plan->size;
         uint8_t *planes = work->pixels + entry * room;
-        bool fits = image.width == plan->size && image.height == plan->size;
-        status = imp_image_convert(&image, plan->channels, fault);
-        if (status == IMP_OK && !fits)
-            status = imp_image_resample(&image, plan->size, plan->size, &resampled, fault);
-        if (status == IMP_OK) {
-            imp_image_to_planes(fits ? &image : &resampled, plan->invert, planes);
+        status = imp_image_prepare(&image, plan->size, plan->channels, plan->invert, planes, fault);
+        if (status == IMP_OK)
             imp_fingerprint_pixels(planes, room, work->digests + entry * IMP_FINGERPRINT_BYTES);
-        }
     }
     imp_image_clear(&image);
-    imp_image_clear(&resampled);
     return status;
 }
 

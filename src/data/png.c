@@ -206,18 +206,29 @@ imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit,
 typedef struct encoder {
     png_structp png;
     png_infop info;
-    imp_writer writer;
-    imp_status status; /* of the writer */
-    imp_error *error;
+    uint8_t *bytes; /* what has been written so far */
+    size_t size, capacity;
     fault fault;
 } encoder;
 
-static void write_bytes(png_structp png, png_bytep bytes, size_t size)
+static void append_bytes(png_structp png, png_bytep bytes, size_t size)
 {
     encoder *state = png_get_io_ptr(png);
-    state->status = imp_writer_write(&state->writer, bytes, size, state->error);
-    if (state->status != IMP_OK)
-        png_error(png, "the file could not be written");
+    if (size > state->capacity - state->size) {
+        size_t capacity = 2 * state->capacity + size;
+        uint8_t *larger = imp_allocate(capacity, 1);
+        if (larger == NULL) {
+            state->fault.memory = true;
+            png_error(png, "out of memory");
+        }
+        if (state->size > 0)
+            memcpy(larger, state->bytes, state->size);
+        imp_release(state->bytes);
+        state->bytes = larger;
+        state->capacity = capacity;
+    }
+    memcpy(state->bytes + state->size, bytes, size);
+    state->size += size;
 }
 
 static void flush_bytes(png_structp png)
@@ -225,14 +236,13 @@ static void flush_bytes(png_structp png)
     (void)png;
 }
 
-static imp_status encode(encoder *state, const imp_image *image)
+static imp_status encode(encoder *state, const imp_image *image, imp_error *error)
 {
     if (setjmp(png_jmpbuf(state->png)) != 0)
-        return state->status != IMP_OK ? state->status
-               : state->fault.memory   ? imp_fail_memory(state->error, "writing a PNG picture")
-                                     : imp_fail(state->error, IMP_EINVAL, "cannot write a PNG: %s",
-                                                state->fault.text);
-    png_set_write_fn(state->png, state, write_bytes, flush_bytes);
+        return state->fault.memory
+                   ? imp_fail_memory(error, "writing a PNG picture")
+                   : imp_fail(error, IMP_EINVAL, "cannot write a PNG: %s", state->fault.text);
+    png_set_write_fn(state->png, state, append_bytes, flush_bytes);
     png_set_IHDR(state->png, state->info, image->width, image->height, 8,
                  image->channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -244,21 +254,39 @@ static imp_status encode(encoder *state, const imp_image *image)
     return IMP_OK;
 }
 
-imp_status imp_png_save(const char *path, const imp_image *image, imp_error *error)
+imp_status imp_png_encode(const imp_image *image, uint8_t **bytes, size_t *size, imp_error *error)
 {
-    encoder state = {.error = error};
-    imp_status status = imp_writer_open(&state.writer, path, error);
-    if (status != IMP_OK)
-        return status;
+    *bytes = NULL;
+    *size = 0;
+    encoder state = {0};
     state.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &state.fault, on_error, on_warning,
                                           &state.fault, allocate, release);
     if (state.png != NULL)
         state.info = png_create_info_struct(state.png);
-    status = state.info == NULL ? imp_fail_memory(error, "writing a PNG picture")
-                                : encode(&state, image);
+    imp_status status = state.info == NULL ? imp_fail_memory(error, "writing a PNG picture")
+                                           : encode(&state, image, error);
     png_destroy_write_struct(&state.png, &state.info);
+    if (status == IMP_OK) {
+        *bytes = state.bytes;
+        *size = state.size;
+    } else {
+        imp_release(state.bytes);
+    }
+    return status;
+}
+
+imp_status imp_png_save(const char *path, const imp_image *image, imp_error *error)
+{
+    uint8_t *bytes;
+    size_t size;
+    imp_writer writer;
+    imp_status status = imp_png_encode(image, &bytes, &size, error);
     if (status == IMP_OK)
-        return imp_writer_commit(&state.writer, error);
-    imp_writer_abandon(&state.writer);
+        status = imp_writer_open(&writer, path, error);
+    if (status == IMP_OK)
+        status = imp_writer_write(&writer, bytes, size, error);
+    if (status == IMP_OK)
+        status = imp_writer_commit(&writer, error);
+    imp_release(bytes);
     return status;
 }

@@ -14,6 +14,7 @@
 
 #include <imp/memory.h>
 
+#include "base/memory.h"
 #include "data/image.h"
 #include "failing_allocator.h"
 #include "pictures.h"
@@ -387,6 +388,84 @@ static void memory_may_run_out_anywhere(void **state)
     free(jpeg.bytes);
 }
 
+/* A picture of one value with one pixel of another in the middle. */
+static imp_image spot(uint32_t width, uint32_t height, uint32_t channels, uint8_t ground,
+                      uint8_t ink)
+{
+    imp_image image;
+    assert_int_equal(imp_image_create(&image, width, height, channels, NULL), IMP_OK);
+    memset(image.pixels, ground, (size_t)width * height * channels);
+    size_t middle = (size_t)(height / 2) * width + width / 2;
+    memset(image.pixels + middle * channels, ink, channels);
+    return image;
+}
+
+static void the_ground_is_what_the_edges_are(void **state)
+{
+    (void)state;
+    for (uint32_t channels = 1; channels <= 3; channels += 2) {
+        imp_image dark = spot(5, 4, channels, 100, 255), light = spot(5, 4, channels, 200, 0);
+        assert_false(imp_image_on_light(&dark));
+        assert_true(imp_image_on_light(&light));
+        imp_image_clear(&dark);
+        imp_image_clear(&light);
+    }
+    /* Where everything is edge, everything counts, and once. */
+    static const uint32_t sides[][2] = {{1, 1}, {1, 9}, {9, 1}, {2, 2}, {2, 9}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        imp_image image = spot(sides[i][0], sides[i][1], 1, 127, 127);
+        assert_false(imp_image_on_light(&image));
+        image.pixels[(size_t)image.width * image.height - 1] = 255;
+        assert_true(imp_image_on_light(&image));
+        imp_image_clear(&image);
+    }
+}
+
+static void preparing_converts_resamples_and_inverts(void **state)
+{
+    (void)state;
+    imp_image image = spot(6, 4, 3, 250, 250);
+    uint8_t planes[4];
+    assert_int_equal(imp_image_prepare(&image, 2, 1, true, planes, NULL), IMP_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(planes[i], 5);
+    imp_image_clear(&image);
+
+    const uint8_t row[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    image = decode(picture_png(2, 2, PNG_COLOR_TYPE_RGB, 8, 0, 0, row));
+    uint8_t rgb[12];
+    assert_int_equal(imp_image_prepare(&image, 2, 3, false, rgb, NULL), IMP_OK);
+    assert_memory_equal(rgb, ((uint8_t[]){1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12}), 12);
+    imp_image_clear(&image);
+}
+
+static void what_is_encoded_reads_back(void **state)
+{
+    (void)state;
+    imp_image image = spot(70, 50, 3, 30, 220), again;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(imp_png_encode(&image, &bytes, &size, NULL), IMP_OK);
+    assert_int_equal(imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &again, NULL), IMP_OK);
+    assert_int_equal(again.width, 70);
+    assert_int_equal(again.height, 50);
+    assert_memory_equal(again.pixels, image.pixels, 70 * 50 * 3);
+    imp_release(bytes);
+    imp_image_clear(&again);
+
+    for (size_t n = 1;; n++) {
+        failing_allocator allocator;
+        failing_allocator_install(&allocator, n);
+        imp_status status = imp_png_encode(&image, &bytes, &size, NULL);
+        imp_release(bytes);
+        assert_int_equal(allocator.live, 0);
+        if (!failing_allocator_remove(&allocator))
+            break;
+        assert_int_equal(status, IMP_ENOMEM);
+    }
+    imp_image_clear(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +482,9 @@ int main(void)
         cmocka_unit_test(other_files_are_named_as_such),
         cmocka_unit_test_setup_teardown(what_is_saved_reads_back, scratch_setup, scratch_teardown),
         cmocka_unit_test(conversion_planes_and_inversion),
+        cmocka_unit_test(the_ground_is_what_the_edges_are),
+        cmocka_unit_test(preparing_converts_resamples_and_inverts),
+        cmocka_unit_test(what_is_encoded_reads_back),
         cmocka_unit_test(comments_take_no_memory),
         cmocka_unit_test(a_tall_picture_is_widened_row_by_row),
         cmocka_unit_test(memory_may_run_out_anywhere),

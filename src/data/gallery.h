@@ -1,0 +1,79 @@
+/*
+ * gallery.h - pictures as people have them: files and folders, some of them sorted, most of them
+ * not.
+ *
+ * A dataset is for training: one layout, every picture in a class, all of them decoded at once. A
+ * gallery is for looking at what somebody brought along. It knows where the pictures are and, for
+ * those below a folder of classes, which class each is in; they are decoded when they are read.
+ */
+#ifndef IMP_DATA_GALLERY_H
+#define IMP_DATA_GALLERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+#include "data/image.h"
+
+typedef struct imp_gallery_picture {
+    char *path;
+    int32_t class; /* its number, or -1 */
+    char *fault;   /* the sentence that says why it could not be read, else NULL */
+} imp_gallery_picture;
+
+typedef struct imp_gallery {
+    imp_gallery_picture *pictures;
+    size_t count, capacity;
+    char **classes; /* their names, in bytewise order */
+    size_t class_count;
+} imp_gallery;
+
+/* The sub-folder whose pictures belong to no class. */
+#define IMP_UNLABELED_FOLDER "_unlabeled"
+
+/* Adds the picture at `path`, or all pictures (.png, .jpg, .jpeg) in that folder and below it in
+ * bytewise order of their names, none of them in a class. After a failure the gallery is to be
+ * cleared: IMP_EIO for what cannot be read, IMP_EINVAL for a folder without pictures, IMP_ENOMEM.
+ */
+imp_status imp_gallery_add(imp_gallery *gallery, const char *path, imp_error *error);
+
+/* The same for a folder whose sub-folders are classes; pictures below one of them, however deep,
+ * are in that class. Those beside the sub-folders and in "_unlabeled" are in none. Only for a
+ * gallery that has no classes yet. */
+imp_status imp_gallery_add_classes(imp_gallery *gallery, const char *folder, imp_error *error);
+
+/* Releases everything and zeroes the struct; harmless on a zeroed one. */
+void imp_gallery_clear(imp_gallery *gallery);
+
+/* What is done to every picture. */
+typedef enum imp_inversion {
+    IMP_INVERT_NONE,
+    IMP_INVERT_ALL,
+    IMP_INVERT_LIGHT /* those on a light ground, so that ink is bright in all */
+} imp_inversion;
+
+typedef struct imp_picture_format {
+    uint32_t size, channels;
+    imp_inversion inversion;
+} imp_picture_format;
+
+/* Reads the pictures first .. first + count - 1 on up to `threads` threads into `planes`, (count,
+ * channels, size, size). One that cannot be read gets its fault, with the path before it, and
+ * undefined planes; only lack of memory is a failure. */
+imp_status imp_gallery_read(imp_gallery *gallery, size_t first, size_t count,
+                            const imp_picture_format *format, int threads, uint8_t *planes,
+                            imp_error *error);
+
+/* One picture as it is in its file. */
+imp_status imp_gallery_open(const imp_gallery *gallery, size_t picture, imp_image *image,
+                            imp_error *error);
+
+/* The fault of the first picture that has one, or NULL. */
+const char *imp_gallery_fault(const imp_gallery *gallery);
+
+/* Takes the pictures with faults out; those behind them move up. */
+void imp_gallery_drop_broken(imp_gallery *gallery);
+
+#endif
