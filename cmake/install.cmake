@@ -11,6 +11,8 @@ install(TARGETS imp EXPORT imp
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/imp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/imp)
+file(GLOB models CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/models/*.safetensors)
+install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/imp/models)
 
 # An application needs the libraries behind a static libimp at every link; a shared one brings them
 # along. They are not left to `pkg-config --static`, which would ask for their static libraries too.

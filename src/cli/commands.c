@@ -11,6 +11,7 @@ const imp_command imp_commands[] = {
     {&imp_cluster_usage, imp_command_cluster},
     {&imp_data_usage, imp_command_data},
     {&imp_demo_usage, imp_command_demo},
+    {&imp_embed_usage, imp_command_embed},
     {&imp_episode_usage, imp_command_episode},
     {&imp_eval_usage, imp_command_eval},
     {&imp_fit_usage, imp_command_fit},

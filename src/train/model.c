@@ -168,24 +168,45 @@ static imp_status read_model(const imp_safetensors *file, int threads, imp_model
     return status;
 }
 
+/* Makes the model of a file that is read, and frees the file. */
+static imp_status make_model(imp_safetensors *file, const char *name, int threads, imp_model *model,
+                             imp_error *error)
+{
+    imp_settings_init(&model->settings);
+    imp_status status = read_model(file, threads, model, error);
+    /* a file of a network alone says what that is, but has no settings */
+    if (!status)
+        status = imp_settings_set(&model->settings, "network",
+                                  imp_network_description(model->network), error);
+    if (status) {
+        imp_error_prefix(error, name);
+        imp_model_clear(model);
+    }
+    imp_safetensors_free(file);
+    return status;
+}
+
 imp_status imp_model_load(const char *path, int threads, imp_model *model, imp_error *error)
 {
     *model = (imp_model){0};
     imp_safetensors *file;
     imp_status status = imp_safetensors_load(path, &file, error);
-    if (status)
-        return status;
-    imp_settings_init(&model->settings);
-    status = read_model(file, threads, model, error);
-    if (status) {
-        imp_error_prefix(error, path);
-        imp_model_clear(model);
-    } else if (model->settings.network != imp_network_description(model->network)) {
-        /* a file of a network alone says what that is, but has no settings */
-        status = imp_settings_set(&model->settings, "network",
-                                  imp_network_description(model->network), error);
-    }
-    imp_safetensors_free(file);
+    return status ? status : make_model(file, path, threads, model, error);
+}
+
+imp_status imp_model_parse(const unsigned char *bytes, size_t size, const char *name, int threads,
+                           imp_model *model, imp_error *error)
+{
+    *model = (imp_model){0};
+    unsigned char *copy = imp_allocate(size, 1); /* which belongs to the file then */
+    if (!copy)
+        return imp_fail_memory(error, "the model");
+    memcpy(copy, bytes, size);
+    imp_safetensors *file;
+    imp_status status = imp_safetensors_parse(copy, size, &file, error);
+    if (!status)
+        return make_model(file, name, threads, model, error);
+    imp_error_prefix(error, name);
     return status;
 }
 

@@ -35,6 +35,10 @@ imp_status imp_model_save(imp_learner *learner, const imp_settings *settings,
  * alone gets the default settings and the network's own input. */
 imp_status imp_model_load(const char *path, int threads, imp_model *model, imp_error *error);
 
+/* The same of a model file in memory, which is called `name` in the sentences. */
+imp_status imp_model_parse(const unsigned char *bytes, size_t size, const char *name, int threads,
+                           imp_model *model, imp_error *error);
+
 /* Makes a model of a PyTorch state dict that does not say what it is: `settings` do, with
  * `channels` and `size` of its images. */
 imp_status imp_model_import(const char *path, const imp_settings *settings, size_t channels,

@@ -1,0 +1,30 @@
+# Writes model_built_in.c: the model file IMP_MODEL as bytes of the command, so that pictures can be
+# classified wherever it is put. Without such a file the command asks for a model.
+set(IMP_MODEL ${PROJECT_SOURCE_DIR}/models/omniglot-alphabets.safetensors CACHE FILEPATH
+    "The model built into the command, if there is such a file")
+
+function(imp_build_in_model output)
+  # Also when the file appears or disappears later.
+  cmake_path(GET IMP_MODEL PARENT_PATH folder)
+  file(GLOB models CONFIGURE_DEPENDS ${folder}/*.safetensors)
+  set(include "")
+  if(IMP_MODEL IN_LIST models)
+    set(include "        \".incbin \\\"${IMP_MODEL}\\\"\\n\"\n")
+    set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS ${IMP_MODEL})
+  endif()
+  cmake_path(GET IMP_MODEL STEM LAST_ONLY name)
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"/* Made by cmake/models.cmake. */
+#include \"cli/built_in_model.h\"
+
+const char imp_built_in_model_name[] = \"@name@\";
+
+__asm__(\".pushsection .rodata\\n\"
+        \".balign 64\\n\"
+        \".global imp_built_in_model, imp_built_in_model_end\\n\"
+        \"imp_built_in_model:\\n\"
+@include@        \"imp_built_in_model_end:\\n\"
+        \".byte 0\\n\"
+        \".popsection\\n\");
+")
+endfunction()

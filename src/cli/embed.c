@@ -1,0 +1,148 @@
+/* embed.c - `imp embed`: pictures into vectors, for this program or any other. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/npy.h"
+#include "cli/pictures.h"
+
+typedef struct settings {
+    imp_picture_settings pictures;
+    const char *output, *names, *labels;
+} settings;
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Pictures")},
+    IMP_PICTURE_OPTIONS(settings, pictures),
+    {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "where to write the vectors, a row for each picture (.npy)"},
+    {IMP_OPTION_TEXT(settings, names), .name = "names", .argument = "FILE",
+     .help = "where to write the pictures' paths, a line each; default beside the vectors, "
+             "ending in .txt"},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "for one folder whose sub-folders are classes: where to write the classes, numbered "
+             "in the order of their names (.npy)"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp embed drawings -o drawings.npy",
+    "imp embed a.png b.jpg more --model run/model.safetensors -o x.npy --names x.list",
+    "imp embed animals -o s.npy --labels y.npy   # for classify and fit", NULL};
+
+const imp_usage imp_embed_usage = {
+    .command = "embed",
+    .summary = "Turn pictures into vectors",
+    .operands = "PICTURE|FOLDER...",
+    .fewest = 1,
+    .most = INT_MAX,
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "embed";
+
+/* Where the names go if nobody said: "x.npy" becomes "x.txt". Free with free(). */
+static char *names_beside(const char *output)
+{
+    static const char ending[] = ".npy";
+    size_t length = strlen(output), tail = sizeof ending - 1;
+    if (length > tail && strcmp(output + length - tail, ending) == 0)
+        length -= tail;
+    char *path = malloc(length + sizeof ".txt");
+    if (path)
+        sprintf(path, "%.*s.txt", (int)length, output);
+    return path;
+}
+
+static imp_status write_names(const imp_gallery *gallery, const char *path, imp_error *error)
+{
+    imp_writer writer;
+    imp_status status = imp_writer_open(&writer, path, error);
+    for (size_t i = 0; i < gallery->count && !status; i++) {
+        const char *name = gallery->pictures[i].path;
+        if (strchr(name, '\n')) {
+            imp_writer_abandon(&writer);
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "the path '%s' has a line break in it, so it cannot be a line of '%s'",
+                            name, path);
+        }
+        status = imp_writer_write(&writer, name, strlen(name), error);
+        if (!status)
+            status = imp_writer_write(&writer, "\n", 1, error);
+    }
+    return status ? status : imp_writer_commit(&writer, error);
+}
+
+static imp_status write_vectors(const imp_rows *rows, const char *path, imp_error *error)
+{
+    imp_array array = {.dtype = IMP_FLOAT32,
+                       .rank = 2,
+                       .shape = {rows->count, rows->dimensions},
+                       .count = rows->count * rows->dimensions,
+                       .data = rows->values};
+    return imp_npy_save(path, &array, error);
+}
+
+static imp_status write_labels(const imp_gallery *gallery, const char *path, imp_error *error)
+{
+    int32_t *labels = imp_allocate(gallery->count, sizeof *labels);
+    if (!labels)
+        return imp_fail_memory(error, "labels");
+    for (size_t i = 0; i < gallery->count; i++)
+        labels[i] = gallery->pictures[i].class;
+    imp_array array = {.dtype = IMP_INT32,
+                       .rank = 1,
+                       .shape = {gallery->count},
+                       .count = gallery->count,
+                       .data = labels};
+    imp_status status = imp_npy_save(path, &array, error);
+    imp_release(labels);
+    return status;
+}
+
+static int write_all(const settings *given, const imp_embedded *pictures, const char *names)
+{
+    imp_error error;
+    imp_status status = write_vectors(&pictures->rows, given->output, &error);
+    if (!status)
+        status = write_names(&pictures->gallery, names, &error);
+    if (!status && given->labels)
+        status = write_labels(&pictures->gallery, given->labels, &error);
+    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : EXIT_SUCCESS;
+}
+
+int imp_command_embed(int argc, char **argv)
+{
+    settings given = {0};
+    int operands;
+    int status = imp_parse(&imp_embed_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (!given.output)
+        return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the vectors");
+    if (given.labels && (operands != 1 || !imp_is_folder(argv[1])))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--labels needs one folder, whose sub-folders are the classes");
+    char *beside = names_beside(given.output);
+    imp_model model = {0};
+    imp_embedded pictures = {0};
+    if (!beside)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    if (status == IMP_GO_ON)
+        status = given.labels ? imp_gather_classes(command, argv[1], &pictures)
+                              : imp_gather_pictures(command, argv + 1, operands, &pictures);
+    if (status == IMP_GO_ON)
+        status = imp_read_model(command, &given.pictures, &model);
+    if (status == IMP_GO_ON)
+        status = imp_embed_pictures(command, &given.pictures, &model, &pictures);
+    if (status == IMP_GO_ON)
+        status = write_all(&given, &pictures, given.names ? given.names : beside);
+    imp_embedded_clear(&pictures);
+    imp_model_clear(&model);
+    free(beside);
+    return status;
+}

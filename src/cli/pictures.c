@@ -1,0 +1,104 @@
+/*
+ * pictures.c - from what stands on the command line to embedded pictures.
+ */
+#include "cli/pictures.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "cli/built_in_model.h"
+
+bool imp_is_folder(const char *path)
+{
+    struct stat about;
+    return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int fail(const char *command, const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+int imp_read_model(const char *command, const imp_picture_settings *settings, imp_model *model)
+{
+    *model = (imp_model){0};
+    imp_error error;
+    imp_status status;
+    size_t size = (size_t)(imp_built_in_model_end - imp_built_in_model);
+    if (settings->model)
+        status = imp_model_load(settings->model, (int)settings->threads, model, &error);
+    else if (size > 0)
+        status = imp_model_parse(imp_built_in_model, size, imp_built_in_model_name,
+                                 (int)settings->threads, model, &error);
+    else
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs --model FILE, as 'imp train' writes it: no model is built into "
+                            "this command");
+    return status ? fail(command, &error) : IMP_GO_ON;
+}
+
+int imp_gather_pictures(const char *command, char **paths, int count, imp_embedded *pictures)
+{
+    *pictures = (imp_embedded){0};
+    imp_error error;
+    for (int i = 0; i < count; i++)
+        if (imp_gallery_add(&pictures->gallery, paths[i], &error) != IMP_OK)
+            return fail(command, &error);
+    return IMP_GO_ON;
+}
+
+int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures)
+{
+    *pictures = (imp_embedded){0};
+    imp_error error;
+    if (imp_gallery_add_classes(&pictures->gallery, folder, &error) != IMP_OK)
+        return fail(command, &error);
+    return IMP_GO_ON;
+}
+
+static void tell_skipped(const char *fault, void *context)
+{
+    fprintf(stderr, "imp %s: left out: %s\n", (const char *)context, fault);
+}
+
+int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
+                       const imp_model *model, imp_embedded *pictures)
+{
+    imp_gallery *gallery = &pictures->gallery;
+    imp_embedder embedder;
+    imp_error error;
+    if (imp_embedder_make(&embedder, model, (imp_ink)settings->ink, &error) != IMP_OK)
+        return fail(command, &error);
+    int status = IMP_GO_ON;
+    float *values =
+        calloc(gallery->count ? gallery->count : 1, embedder.dimensions * sizeof *values);
+    if (!values)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory for %zu pictures",
+                              gallery->count);
+    else if (imp_embed(&embedder, gallery, (int)settings->threads,
+                       settings->skip_broken ? tell_skipped : NULL, (void *)command, values,
+                       &error) != IMP_OK)
+        status = fail(command, &error);
+    else if (gallery->count == 0)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "none of the pictures could be read");
+    pictures->rows = (imp_rows){values, gallery->count, embedder.dimensions};
+    imp_embedder_clear(&embedder);
+    return status;
+}
+
+void imp_embedded_clear(imp_embedded *pictures)
+{
+    imp_gallery_clear(&pictures->gallery);
+    free(pictures->rows.values);
+    *pictures = (imp_embedded){0};
+}
+
+json_t *imp_json_text(const char *text)
+{
+    char *repaired = imp_utf8_repair(text);
+    json_t *value = json_string(repaired ? repaired : "");
+    imp_release(repaired);
+    return value;
+}

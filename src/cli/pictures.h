@@ -1,0 +1,67 @@
+/*
+ * pictures.h - what the commands on pictures share: their options, the model, and pictures as
+ * points.
+ */
+#ifndef IMP_CLI_PICTURES_H
+#define IMP_CLI_PICTURES_H
+
+#include "cli/vectors.h"
+#include "data/gallery.h"
+#include "train/embedder.h"
+#include "train/model.h"
+
+typedef struct imp_picture_settings {
+    const char *model; /* NULL: the built-in one */
+    int ink;           /* an imp_ink */
+    int64_t threads;
+    bool skip_broken;
+} imp_picture_settings;
+
+/* clang-format off */
+#define IMP_PICTURE_OPTIONS(settings, member)                                                      \
+    {IMP_OPTION_TEXT(settings, member.model), .name = "model", .argument = "FILE",                 \
+     .help = "the model that embeds pictures, as 'imp train' wrote it; default the one that is "   \
+             "built in, of handwritten characters"},                                               \
+    {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
+     .choices = imp_ink_names, .initial = "own",                                                   \
+     .help = "invert pictures; own does as in training, and for models of drawings inverts those " \
+             "on a light ground"},                                                                 \
+    {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
+     .help = "leave pictures out that cannot be read, and say which, instead of stopping"},        \
+    {IMP_OPTION_INTEGER(settings, member.threads), .name = "threads", .argument = "N",             \
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"}
+/* clang-format on */
+
+/* Whether there is a folder at `path`, which may be NULL. */
+bool imp_is_folder(const char *path);
+
+/* Each of these returns IMP_GO_ON, or the status to exit with after a sentence. `command` is named
+ * in the sentence. */
+
+/* Reads the model. Clear it with imp_model_clear(), also after a failure. */
+int imp_read_model(const char *command, const imp_picture_settings *settings, imp_model *model);
+
+/* Pictures and a row of floats for each. */
+typedef struct imp_embedded {
+    imp_gallery gallery;
+    imp_rows rows;
+} imp_embedded;
+
+/* Gathers pictures: `paths` are pictures and folders of pictures. */
+int imp_gather_pictures(const char *command, char **paths, int count, imp_embedded *pictures);
+
+/* The pictures of a folder whose sub-folders are classes. */
+int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures);
+
+/* Embeds what was gathered. Where nothing is left because all of it is broken, that is a failure.
+ */
+int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
+                       const imp_model *model, imp_embedded *pictures);
+
+/* Harmless on a zeroed one. */
+void imp_embedded_clear(imp_embedded *pictures);
+
+/* A text of any bytes, such as a path, as JSON; U+FFFD stands for those that are no UTF-8. */
+json_t *imp_json_text(const char *text);
+
+#endif

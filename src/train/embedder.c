@@ -1,0 +1,115 @@
+/*
+ * embedder.c - pictures through a model, a few hundred at a time.
+ */
+#include "train/embedder.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+imp_inversion imp_model_inversion(const imp_model *model)
+{
+    bool gray = imp_network_options_of(model->network)->channels == 1;
+    bool glyphs = strcmp(model->settings.data, "glyphs") == 0;
+    if (gray && (model->origin.inverted || glyphs))
+        return IMP_INVERT_LIGHT;
+    return model->origin.inverted ? IMP_INVERT_ALL : IMP_INVERT_NONE;
+}
+
+imp_status imp_embedder_make(imp_embedder *embedder, const imp_model *model, imp_ink ink,
+                             imp_error *error)
+{
+    *embedder = (imp_embedder){0};
+    const imp_network_options *input = imp_network_options_of(model->network);
+    if (input->height != input->width || (input->channels != 1 && input->channels != 3))
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "the model's images are %zux%zux%zu; pictures are made square, and gray or "
+                        "RGB",
+                        input->channels, input->height, input->width);
+    imp_status status = imp_encoder_create(model->network, &embedder->encoder, error);
+    if (status)
+        return status;
+    embedder->dimensions = imp_encoder_output_size(embedder->encoder);
+    embedder->format = (imp_picture_format){
+        .size = (uint32_t)input->width,
+        .channels = (uint32_t)input->channels,
+        .inversion = ink == IMP_INK_OWN      ? imp_model_inversion(model)
+                     : ink == IMP_INK_INVERT ? IMP_INVERT_ALL
+                                             : IMP_INVERT_NONE,
+    };
+    return IMP_OK;
+}
+
+void imp_embedder_clear(imp_embedder *embedder)
+{
+    imp_encoder_free(embedder->encoder);
+    *embedder = (imp_embedder){0};
+}
+
+/* ---- embedding ---- */
+
+enum { BATCH = 256 };
+
+/* The scale of imp_images_to_floats(). */
+static void to_floats(const uint8_t *planes, size_t count, float *pixels)
+{
+    float table[256];
+    for (int value = 0; value < 256; value++)
+        table[value] = (float)value / 255.0f;
+    for (size_t i = 0; i < count; i++)
+        pixels[i] = table[planes[i]];
+}
+
+static imp_status embed_batches(const imp_embedder *embedder, imp_gallery *gallery, int threads,
+                                uint8_t *planes, float *pixels, float *embeddings, imp_error *error)
+{
+    const imp_picture_format *format = &embedder->format;
+    size_t bytes = (size_t)format->channels * format->size * format->size;
+    imp_status status = IMP_OK;
+    for (size_t first = 0; first < gallery->count && !status; first += BATCH) {
+        size_t left = gallery->count - first, count = left < BATCH ? left : BATCH;
+        memset(planes, 0, count * bytes); /* of those that cannot be read */
+        status = imp_gallery_read(gallery, first, count, format, threads, planes, error);
+        if (status)
+            break;
+        to_floats(planes, count * bytes, pixels);
+        status = imp_encoder_encode(embedder->encoder, pixels, count, threads,
+                                    embeddings + first * embedder->dimensions, error);
+    }
+    return status;
+}
+
+/* Takes the pictures with faults out, and their rows. */
+static void skip_broken(imp_gallery *gallery, size_t dimensions, imp_embed_skip *skip,
+                        void *context, float *embeddings)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < gallery->count; i++) {
+        if (gallery->pictures[i].fault)
+            skip(gallery->pictures[i].fault, context);
+        else
+            memmove(embeddings + kept++ * dimensions, embeddings + i * dimensions,
+                    dimensions * sizeof *embeddings);
+    }
+    imp_gallery_drop_broken(gallery);
+}
+
+imp_status imp_embed(const imp_embedder *embedder, imp_gallery *gallery, int threads,
+                     imp_embed_skip *skip, void *context, float *embeddings, imp_error *error)
+{
+    const imp_picture_format *format = &embedder->format;
+    size_t bytes = (size_t)format->channels * format->size * format->size;
+    size_t batch = gallery->count < BATCH ? gallery->count : BATCH;
+    uint8_t *planes = imp_allocate(batch, bytes);
+    float *pixels = imp_allocate(batch, bytes * sizeof *pixels);
+    imp_status status = planes && pixels ? embed_batches(embedder, gallery, threads, planes, pixels,
+                                                         embeddings, error)
+                                         : imp_fail_memory(error, "pictures");
+    imp_release(planes);
+    imp_release(pixels);
+    if (!status && skip)
+        skip_broken(gallery, embedder->dimensions, skip, context, embeddings);
+    const char *fault = imp_gallery_fault(gallery);
+    return !status && fault ? imp_fail(error, IMP_EFORMAT, "%s", fault) : status;
+}
