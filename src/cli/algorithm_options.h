@@ -4,7 +4,7 @@
  *
  *     typedef struct settings { imp_point_files files; imp_parameters given; ... } settings;
  *
- *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files),
+ *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files, "", ""),
  *                                          {IMP_OPTION_HEADING("Method")},
  *                                          IMP_PARAMETER_OPTIONS(settings, given, ""), ...};
  *
@@ -35,13 +35,14 @@ typedef struct imp_parameters {
     }
 
 /* clang-format off */
-#define IMP_POINT_OPTIONS(settings, member)                                                        \
+/* The last two are texts about what else they may be, "" where they may be nothing else. */
+#define IMP_POINT_OPTIONS(settings, member, or_support, or_unlabeled)                              \
     {IMP_OPTION_TEXT(settings, member.support), .name = "support", .argument = "FILE",             \
-     .help = "labelled points, a row each"},                                                       \
+     .help = "labelled points, a row each" or_support},                                            \
     {IMP_OPTION_TEXT(settings, member.labels), .name = "labels", .argument = "FILE",               \
      .help = "their classes, integers from 0 on; -1 is an unlabelled point"},                      \
     {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
-     .help = "more points without labels"}
+     .help = "more points without labels" or_unlabeled}
 
 /* `otherwise` is a text behind each default, such as ", or the model's". */
 #define IMP_PARAMETER_OPTIONS(settings, member, otherwise)                                         \

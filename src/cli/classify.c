@@ -1,30 +1,27 @@
 /* classify.c - `imp classify`: queries by a few labelled points, with any of the methods. */
+#include "cli/classify.h"
+
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <imp/method.h>
-
-#include "cli/vectors.h"
-
-typedef struct settings {
-    imp_point_files files;
-    imp_parameters parameters;
-    const char *query, *method;
-    int64_t seed;
-    bool learn_sigma, no_prior, open_set, json;
-} settings;
+typedef imp_classify_settings settings;
 
 static const imp_option options[] = {
-    {IMP_OPTION_HEADING("Points (.npy files)")},
-    IMP_POINT_OPTIONS(settings, files),
+    {IMP_OPTION_HEADING("Points (.npy files) or folders of pictures")},
+    IMP_POINT_OPTIONS(settings, files,
+                      "; or a folder of pictures, whose sub-folders are the classes and their "
+                      "names the answers (pictures beside them or in _unlabeled have no label)",
+                      "; or a picture or folder of pictures"),
     {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE",
-     .help = "points to classify"},
+     .help = "points to classify; pictures stand on the command line instead"},
+    {IMP_OPTION_HEADING("Pictures")},
+    IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Method")},
-    {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME", .initial = "imp",
+    {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME",
      .help = "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "
-             "soft-kmeans-masked, dp-means, map-dp or em"},
-    IMP_PARAMETER_OPTIONS(settings, parameters, ""),
+             "soft-kmeans-masked, dp-means, map-dp or em; default imp, or the model's"},
+    IMP_PARAMETER_OPTIONS(settings, parameters, ", or the model's"),
     {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
      .help = "prototypes: take --sigma-l for the variance instead of 1"},
     {IMP_OPTION_FLAG(settings, no_prior), .name = "no-prior",
@@ -35,9 +32,13 @@ static const imp_option options[] = {
      .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
+    {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
+     .help = "pictures: also write a page that shows them by their answers"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
+    "imp classify --support animals new.jpg more-pictures",
+    "imp classify --support animals more-pictures --open-set --html answers.html",
     "imp classify --support s.npy --labels y.npy --query q.npy",
     "imp classify --support s.npy --labels y.npy --query q.npy --json \\\n"
     "      --unlabeled u.npy --open-set",
@@ -45,17 +46,24 @@ static const char *const examples[] = {
 
 const imp_usage imp_classify_usage = {
     .command = "classify",
-    .summary = "Classify points by a few labelled ones",
+    .summary = "Classify pictures or points by a few labelled ones",
     .details =
-        "Reads labelled points, unlabelled ones if there are any, and queries, makes clusters of "
-        "them by one of the paper's methods and prints the class of every query with its "
-        "probability. Points are rows of .npy files, in whatever embedding they come. "
-        "Nothing is kept; imp fit keeps what was learned.",
+        "Reads labelled pictures or points, unlabelled ones if there are any, and queries, makes "
+        "clusters of them by one of the paper's methods and prints the class of every query with "
+        "its probability. Points are rows of .npy files, in whatever embedding they come; pictures "
+        "are embedded by a model. Nothing is kept; imp fit keeps what was learned.",
+    .operands = "[PICTURE|FOLDER...]",
+    .most = INT_MAX,
     .options = options,
     .examples = examples,
 };
 
 static const char *const command = "classify";
+
+static const char *method_of(const settings *given)
+{
+    return given->method ? given->method : "imp";
+}
 
 static int print_json(const settings *given, const imp_episode_view *episode,
                       const imp_method_result *result)
@@ -75,7 +83,7 @@ static int print_json(const settings *given, const imp_episode_view *episode,
         json_array_append_new(
             probabilities,
             imp_json_floats(result->probabilities + q * result->outcomes, result->outcomes));
-    json_object_set_new(object, "method", json_string(given->method));
+    json_object_set_new(object, "method", json_string(method_of(given)));
     json_object_set_new(object, "lambda", imp_json_number(result->lambda));
     json_object_set_new(object, "clusters", clusters);
     json_object_set_new(object, "predictions",
@@ -87,7 +95,7 @@ static int print_json(const settings *given, const imp_episode_view *episode,
 static void print_table(const settings *given, const imp_episode_view *episode,
                         const imp_method_result *result)
 {
-    printf("%s: %zu cluster%s of %zu class%s", given->method, result->cluster_count,
+    printf("%s: %zu cluster%s of %zu class%s", method_of(given), result->cluster_count,
            result->cluster_count == 1 ? "" : "s", episode->way, episode->way == 1 ? "" : "es");
     if (!isnan(result->lambda))
         printf(", lambda %.6g", result->lambda);
@@ -103,29 +111,36 @@ static void print_table(const settings *given, const imp_episode_view *episode,
     }
 }
 
+void imp_classify_options(const imp_classify_settings *given, double lambda,
+                          imp_method_options *method_options)
+{
+    const imp_parameters *parameters = &given->parameters;
+    if (!isnan(parameters->alpha))
+        method_options->alpha = parameters->alpha;
+    if (!isnan(parameters->sigma_l))
+        method_options->sigma_l = parameters->sigma_l;
+    if (!isnan(parameters->sigma_u))
+        method_options->sigma_u = parameters->sigma_u;
+    if (parameters->cluster_steps > 0)
+        method_options->cluster_steps = (size_t)parameters->cluster_steps;
+    if (parameters->lambda)
+        method_options->lambda = lambda;
+    method_options->learn_sigma |= given->learn_sigma;
+    method_options->no_prior |= given->no_prior;
+    method_options->open_set = given->open_set;
+    method_options->seed = (uint64_t)given->seed;
+}
+
 static int classify(const settings *given, double lambda, const imp_episode_view *episode)
 {
     imp_method_options method_options;
-    imp_method_options_init(&method_options, given->method);
-    const imp_parameters *parameters = &given->parameters;
-    if (!isnan(parameters->alpha))
-        method_options.alpha = parameters->alpha;
-    if (!isnan(parameters->sigma_l))
-        method_options.sigma_l = parameters->sigma_l;
-    if (!isnan(parameters->sigma_u))
-        method_options.sigma_u = parameters->sigma_u;
-    if (parameters->cluster_steps > 0)
-        method_options.cluster_steps = (size_t)parameters->cluster_steps;
-    method_options.lambda = lambda;
-    method_options.learn_sigma = given->learn_sigma;
-    method_options.no_prior = given->no_prior;
-    method_options.open_set = given->open_set;
-    method_options.seed = (uint64_t)given->seed;
+    imp_method_options_init(&method_options, method_of(given));
+    imp_classify_options(given, lambda, &method_options);
 
     imp_method *method;
     imp_method_result result;
     imp_error error;
-    imp_status status = imp_method_create(given->method, &method_options, &method, &error);
+    imp_status status = imp_method_create(method_of(given), &method_options, &method, &error);
     if (status == IMP_OK)
         status = imp_method_run(method, episode, false, &result, &error);
     int exit_status = EXIT_SUCCESS;
@@ -139,30 +154,20 @@ static int classify(const settings *given, double lambda, const imp_episode_view
     return exit_status;
 }
 
-int imp_command_classify(int argc, char **argv)
+static int classify_points(const settings *given, double lambda)
 {
-    settings given = {.parameters = IMP_NO_PARAMETERS};
-    int operands;
-    int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
-    if (status != IMP_GO_ON)
-        return status;
-    if (!given.files.support || !given.files.labels || !given.query)
+    if (!given->files.support || !given->files.labels || !given->query)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --support FILE, --labels FILE and --query FILE");
-    double lambda;
-    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
-    if (status != IMP_GO_ON)
-        return status;
-
     imp_labeled_rows points;
     imp_rows queries = {0};
-    status = imp_read_labeled_rows(command, &given.files, &points);
+    int status = imp_read_labeled_rows(command, &given->files, &points);
     if (status == IMP_GO_ON)
-        status = imp_read_rows(command, given.query, &queries);
+        status = imp_read_rows(command, given->query, &queries);
     if (status == IMP_GO_ON && queries.dimensions != points.rows.dimensions)
         status = imp_complain(IMP_EXIT_FAILURE, command,
                               "%s: its points have %zu dimensions, the supports have %zu",
-                              given.query, queries.dimensions, points.rows.dimensions);
+                              given->query, queries.dimensions, points.rows.dimensions);
     if (status == IMP_GO_ON) {
         imp_episode_view episode = {
             .dimensions = points.rows.dimensions,
@@ -176,11 +181,32 @@ int imp_command_classify(int argc, char **argv)
         if (episode.way == 0)
             status = imp_complain(IMP_EXIT_FAILURE, command,
                                   "%s: no point has a label; every class needs at least one",
-                                  given.files.labels);
+                                  given->files.labels);
         else
-            status = classify(&given, lambda, &episode);
+            status = classify(given, lambda, &episode);
     }
     free(queries.values);
     imp_labeled_rows_clear(&points);
     return status;
+}
+
+int imp_command_classify(int argc, char **argv)
+{
+    settings given = {.parameters = IMP_NO_PARAMETERS};
+    int operands;
+    int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    double lambda;
+    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
+    if (status != IMP_GO_ON)
+        return status;
+    bool points = given.files.labels || given.query;
+    if (!points && (operands > 0 || imp_is_folder(given.files.support)))
+        return imp_classify_pictures(&given, lambda, argv + 1, operands);
+    if (operands > 0)
+        return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[1]);
+    if (given.html)
+        return imp_complain(IMP_EXIT_USAGE, command, "--html shows pictures, not points");
+    return classify_points(&given, lambda);
 }

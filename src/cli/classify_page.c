@@ -1,0 +1,316 @@
+/*
+ * classify_page.c - classified pictures as a page: by their answers, with what decided.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/classify.h"
+#include "cli/page.h"
+
+enum { LARGE = 96, SMALL = 44 }; /* sides of thumbnails; twice what is shown of small ones */
+
+/* ---- names and colours ---- */
+
+static size_t class_count(const imp_classification *work)
+{
+    return work->support.gallery.class_count;
+}
+
+static void write_class(imp_page *page, const imp_classification *work, int32_t class)
+{
+    imp_page_text(page, class < 0 ? "none of these" : work->support.gallery.classes[class]);
+}
+
+/* The attribute that gives an element the colour of a class. */
+static void write_colour(imp_page *page, int32_t class)
+{
+    if (class < 0)
+        imp_page_write(page, " class=\"gray\"");
+    else
+        imp_page_write(page, " style=\"--h:%d\"", imp_page_hue((size_t) class));
+}
+
+/* The number of a cluster among those of its class, from 1 on; *of becomes how many there are. */
+static size_t number_in_class(const imp_classification *work, size_t cluster, size_t *of)
+{
+    const int32_t *label = work->result.cluster_label;
+    size_t number = 0;
+    *of = 0;
+    for (size_t c = 0; c < work->result.cluster_count; c++)
+        if (label[c] == label[cluster]) {
+            ++*of;
+            number += c <= cluster;
+        }
+    return number;
+}
+
+static size_t answers_of(const imp_classification *work, int32_t class)
+{
+    size_t count = 0;
+    for (size_t q = 0; q < work->queries.rows.count; q++)
+        count += work->answers[q].class == class;
+    return count;
+}
+
+static size_t clusters_of(const imp_classification *work, int32_t class)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < work->result.cluster_count; c++)
+        count += work->result.cluster_label[c] == class;
+    return count;
+}
+
+/* ---- above the answers ---- */
+
+static void write_facts(imp_page *page, const imp_classification *work)
+{
+    const imp_method_result *result = &work->result;
+    imp_page_write(page, "<p class=\"soft\">By the %zu pictures in ", work->support.rows.count);
+    imp_page_text(page, work->given->files.support);
+    imp_page_write(page, ", which made %zu cluster%s of %zu class%s (", result->cluster_count,
+                   result->cluster_count == 1 ? "" : "s", class_count(work),
+                   class_count(work) == 1 ? "" : "es");
+    imp_page_text(page, work->method);
+    if (!isnan(result->lambda))
+        imp_page_write(page, ", lambda %.4g", result->lambda);
+    imp_page_write(page, "; model ");
+    imp_page_text(page, work->model);
+    imp_page_write(page, ").</p>\n");
+}
+
+static void write_link(imp_page *page, const imp_classification *work, int32_t class)
+{
+    imp_page_write(page, "<a href=\"#c%d\"", (int)class);
+    write_colour(page, class);
+    imp_page_write(page, ">");
+    write_class(page, work, class);
+    imp_page_write(page, " <small>%zu</small></a>\n", answers_of(work, class));
+}
+
+/* ---- the map ---- */
+
+static const char map_caption[] =
+    "Pictures that look alike to the model lie close together (two principal components of its "
+    "embedding). Dots: pictures with a known answer, gray without one. Rings: the pictures asked "
+    "about. Crosses: clusters.";
+
+/* Texts of the map's points: one after the other in one block. */
+typedef struct titles {
+    char *text;
+    size_t used, room;
+} titles;
+
+static const char *add_title(titles *all, const char *path, const char *class, double probability)
+{
+    char *title = all->text + all->used;
+    int length = isnan(probability) ? snprintf(title, all->room - all->used, "%s (%s)", path, class)
+                                    : snprintf(title, all->room - all->used, "%s: %s, %.1f%%", path,
+                                               class, 100 * probability);
+    all->used += (size_t)length + 1;
+    return title;
+}
+
+static const char *class_name(const imp_classification *work, int32_t class, const char *none)
+{
+    return class < 0 ? none : work->support.gallery.classes[class];
+}
+
+static void fill_map(const imp_classification *work, imp_map_point *points, titles *all)
+{
+    const imp_method_result *result = &work->result;
+    size_t d = work->support.rows.dimensions;
+    for (size_t c = 0; c < result->cluster_count; c++) {
+        int32_t class = result->cluster_label[c];
+        *points++ = (imp_map_point){
+            .at = result->cluster_mean + c * d,
+            .group = class,
+            .mark = IMP_MAP_CLUSTER,
+            .title = add_title(all, "cluster", class_name(work, class, "no label"), NAN),
+            .link = SIZE_MAX,
+        };
+    }
+    for (size_t i = 0; i < work->support.rows.count; i++) {
+        const imp_gallery_picture *picture = &work->support.gallery.pictures[i];
+        const char *class = class_name(work, picture->class, "no label");
+        *points++ = (imp_map_point){
+            .at = work->support.rows.values + i * d,
+            .group = picture->class,
+            .mark = IMP_MAP_KNOWN,
+            .title = add_title(all, picture->path, class, NAN),
+            .link = SIZE_MAX,
+        };
+    }
+    for (size_t q = 0; q < work->queries.rows.count; q++) {
+        const imp_answer *answer = &work->answers[q];
+        const char *class = class_name(work, answer->class, "none of these");
+        *points++ = (imp_map_point){
+            .at = work->queries.rows.values + q * d,
+            .group = answer->class,
+            .mark = IMP_MAP_ASKED,
+            .title =
+                add_title(all, work->queries.gallery.pictures[q].path, class, answer->probability),
+            .link = q,
+        };
+    }
+}
+
+/* Room for every title: a path or "cluster", a class and what is around them. */
+static size_t title_room(const imp_classification *work)
+{
+    enum { AROUND = 40 };
+    size_t longest = 0, room = 0;
+    for (size_t c = 0; c < class_count(work); c++) {
+        size_t length = strlen(work->support.gallery.classes[c]);
+        longest = length > longest ? length : longest;
+    }
+    for (size_t i = 0; i < work->support.rows.count; i++)
+        room += strlen(work->support.gallery.pictures[i].path) + longest + AROUND;
+    for (size_t q = 0; q < work->queries.rows.count; q++)
+        room += strlen(work->queries.gallery.pictures[q].path) + longest + AROUND;
+    return room + work->result.cluster_count * (longest + AROUND);
+}
+
+static void write_map(imp_page *page, const imp_classification *work)
+{
+    size_t count = work->result.cluster_count + work->support.rows.count + work->queries.rows.count;
+    titles all = {.room = title_room(work)};
+    all.text = imp_allocate(all.room, 1);
+    imp_map_point *points = imp_allocate(count, sizeof *points);
+    if (!page->status && (!all.text || !points))
+        page->status = imp_fail_memory(&page->error, "a map");
+    if (!page->status) {
+        fill_map(work, points, &all);
+        imp_map map = {.points = points,
+                       .count = count,
+                       .dimensions = work->support.rows.dimensions,
+                       .names = (const char *const *)work->support.gallery.classes,
+                       .groups = class_count(work),
+                       .caption = map_caption};
+        imp_page_map(page, &map);
+    }
+    imp_release(points);
+    imp_release(all.text);
+}
+
+/* ---- answers ---- */
+
+/* The pictures that a class was learned from, cluster by cluster. */
+static void write_clusters(imp_page *page, const imp_classification *work, int32_t class)
+{
+    for (size_t c = 0; c < work->result.cluster_count; c++) {
+        if (work->result.cluster_label[c] != class)
+            continue;
+        size_t of, number = number_in_class(work, c, &of);
+        imp_page_write(page, "<p class=\"soft\">%s", class < 0 ? "Unlabelled" : "Learned from");
+        if (of > 1)
+            imp_page_write(page, ", cluster %zu of %zu", number, of);
+        imp_page_write(page, "</p>\n<ul class=\"strip\">\n");
+        for (size_t i = 0; i < work->support.rows.count; i++) {
+            if (work->support_cluster[i] != c)
+                continue;
+            bool guess = class >= 0 && work->support.gallery.pictures[i].class < 0;
+            imp_page_write(page, "<li%s>", guess ? " class=\"guess\"" : "");
+            imp_page_picture(page, &work->support.gallery, i, 2 * SMALL);
+            imp_page_write(page, "</li>\n");
+        }
+        imp_page_write(page, "</ul>\n");
+    }
+}
+
+/* The likeliest answers, at most three, as bars. */
+static void write_bars(imp_page *page, const imp_classification *work, size_t query)
+{
+    enum { MOST = 3 };
+    size_t outcomes = work->result.outcomes, last = SIZE_MAX;
+    const float *probability = work->result.probabilities + query * outcomes;
+    for (int bar = 0; bar < MOST; bar++) {
+        size_t best = SIZE_MAX;
+        for (size_t o = 0; o < outcomes; o++) {
+            bool later = last == SIZE_MAX || probability[o] < probability[last] ||
+                         (probability[o] == probability[last] && o > last);
+            if (later && (best == SIZE_MAX || probability[o] > probability[best]))
+                best = o;
+        }
+        if (best == SIZE_MAX || (bar > 0 && probability[best] < 0.0005f))
+            return;
+        int32_t class = best < class_count(work) ? (int32_t)best : -1;
+        imp_page_write(page, "<div class=\"bar\"><span style=\"--p:%.1f%%;",
+                       100 * (double)probability[best]);
+        if (class < 0)
+            imp_page_write(page, "--wash:var(--line)\">");
+        else
+            imp_page_write(page, "--h:%d\">", imp_page_hue(best));
+        write_class(page, work, class);
+        imp_page_write(page, "</span><b>%.1f%%</b></div>\n", 100 * (double)probability[best]);
+        last = best;
+    }
+}
+
+static void write_card(imp_page *page, const imp_classification *work, size_t query)
+{
+    const imp_answer *answer = &work->answers[query];
+    const char *path = work->queries.gallery.pictures[query].path;
+    const char *nearest = work->support.gallery.pictures[answer->nearest].path;
+    size_t of, number = number_in_class(work, answer->cluster, &of);
+    imp_page_write(page, "<li class=\"card\" id=\"p%zu\">", query);
+    imp_page_picture(page, &work->queries.gallery, query, LARGE);
+    imp_page_write(page, "<div><div class=\"name\" title=\"");
+    imp_page_text(page, path);
+    imp_page_write(page, "\">");
+    imp_page_text(page, imp_page_name(path));
+    imp_page_write(page, "</div>\n");
+    write_bars(page, work, query);
+    imp_page_write(page, "<div class=\"why\">");
+    imp_page_picture(page, &work->support.gallery, answer->nearest, 2 * SMALL);
+    imp_page_write(page, "<span>");
+    if (of > 1)
+        imp_page_write(page, "by cluster %zu of %zu; ", number, of);
+    imp_page_write(page, "nearest: ");
+    imp_page_text(page, imp_page_name(nearest));
+    imp_page_write(page, "</span></div></div></li>\n");
+}
+
+static void write_section(imp_page *page, const imp_classification *work, int32_t class)
+{
+    size_t count = answers_of(work, class);
+    imp_page_write(page, "<section id=\"c%d\"", (int)class);
+    write_colour(page, class);
+    imp_page_write(page, ">\n<h2>");
+    write_class(page, work, class);
+    imp_page_write(page, " <small>%zu picture%s</small></h2>\n", count, count == 1 ? "" : "s");
+    write_clusters(page, work, class);
+    imp_page_write(page, "<ul class=\"cards\">\n");
+    for (size_t q = 0; q < work->queries.rows.count; q++)
+        if (work->answers[q].class == class)
+            write_card(page, work, q);
+    imp_page_write(page, "</ul>\n</section>\n");
+}
+
+imp_status imp_classification_page(const imp_classification *work, const char *path,
+                                   imp_error *error)
+{
+    char title[100];
+    size_t count = work->queries.rows.count, classes = class_count(work);
+    bool others = clusters_of(work, -1) > 0;
+    snprintf(title, sizeof title, "%zu picture%s, %zu class%s", count, count == 1 ? "" : "s",
+             classes, classes == 1 ? "" : "es");
+    imp_page page;
+    imp_page_begin(&page, path, title);
+    write_facts(&page, work);
+    imp_page_write(&page, "<nav aria-label=\"Answers\">\n");
+    for (size_t c = 0; c < classes; c++)
+        write_link(&page, work, (int32_t)c);
+    if (others)
+        write_link(&page, work, -1);
+    imp_page_write(&page, "</nav>\n");
+    write_map(&page, work);
+    for (size_t c = 0; c < classes; c++)
+        write_section(&page, work, (int32_t)c);
+    if (others)
+        write_section(&page, work, -1);
+    return imp_page_end(&page, error);
+}

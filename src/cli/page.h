@@ -1,0 +1,78 @@
+/*
+ * page.h - a result to look at: one HTML file that needs nothing else.
+ *
+ * Pictures are embedded as PNG, there are no scripts, and a policy in the page itself forbids every
+ * request; so it can be mailed, kept, and opened without a network. It follows the light or dark
+ * mode of its reader and fits a phone.
+ *
+ * Writing goes on after a failure without doing anything; imp_page_end() tells of the first one.
+ */
+#ifndef IMP_CLI_PAGE_H
+#define IMP_CLI_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+#include "base/file.h"
+#include "data/gallery.h"
+
+typedef struct imp_page {
+    imp_writer writer;
+    char *buffer;
+    size_t used;
+    imp_status status; /* of all so far */
+    imp_error error;
+} imp_page;
+
+/* Begins the page at `path`, up to its heading; `title` may be any text. */
+void imp_page_begin(imp_page *page, const char *path, const char *title);
+
+/* Ends it and puts it in its place. After a failure what was there before is still there. */
+imp_status imp_page_end(imp_page *page, imp_error *error);
+
+/* HTML as it is. Texts from outside must not be among the arguments; they go to imp_page_text(). */
+void imp_page_write(imp_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Any text, escaped for content and attributes. */
+void imp_page_text(imp_page *page, const char *text);
+
+/* A picture of the gallery as an <img> of at most `side` pixels each way, with its path as the
+ * alternative text. */
+void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture, uint32_t side);
+
+/* The part of a path behind the last slash. */
+const char *imp_page_name(const char *path);
+
+/* A hue for group number `group`, in degrees: each far from those before it. */
+int imp_page_hue(size_t group);
+
+/* ---- the map ---- */
+
+typedef enum imp_map_mark {
+    IMP_MAP_CLUSTER, /* a cross */
+    IMP_MAP_KNOWN,   /* a dot */
+    IMP_MAP_ASKED    /* a ring */
+} imp_map_mark;
+
+typedef struct imp_map_point {
+    const float *at; /* (dimensions) */
+    int32_t group;   /* decides the colour; negative is gray */
+    imp_map_mark mark;
+    const char *title; /* any text */
+    size_t link;       /* to the element of id "p<link>"; SIZE_MAX: to nowhere */
+} imp_map_point;
+
+typedef struct imp_map {
+    const imp_map_point *points; /* drawn in this order */
+    size_t count, dimensions;
+    const char *const *names; /* (groups): written where the group's points are */
+    size_t groups;
+    const char *caption; /* HTML */
+} imp_map;
+
+/* Points laid into the plane of their two largest principal components. */
+void imp_page_map(imp_page *page, const imp_map *map);
+
+#endif
