@@ -1,51 +1,54 @@
-/* cluster.c - `imp cluster`: points without labels into clusters. */
+/* cluster.c - `imp cluster`: points or pictures without labels into clusters. */
+#include "cli/cluster.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <imp/cluster.h>
+typedef imp_cluster_settings settings;
 
-#include "cli/vectors.h"
+const char *const imp_cluster_methods[] = {"imp", "dp-means", NULL};
 
-typedef struct settings {
-    int method, order;
-    const char *lambda, *labels, *validation, *validation_labels;
-    int64_t clusters, steps, seed;
-    double sigma;
-    bool json;
-} settings;
-
-/* In the order of imp_cluster_rule and imp_cluster_order. */
-static const char *const methods[] = {"imp", "dp-means", NULL};
+/* In the order of imp_cluster_order. */
 static const char *const orders[] = {"auto", "given", "random", "farthest-first", NULL};
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Clustering")},
-    {IMP_OPTION_CHOICE(settings, method), .name = "method", .argument = "NAME", .choices = methods,
-     .initial = "imp", .help = "soft or hard assignments"},
+    {IMP_OPTION_CHOICE(settings, method), .name = "method", .argument = "NAME",
+     .choices = imp_cluster_methods, .initial = "imp", .help = "soft or hard assignments"},
     {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
      .help = "squared distance beyond which a cluster starts; auto takes it from --clusters, from "
-             "--validation or from the largest gap in the points' distances"},
+             "--validation, from the largest gap in the points' distances or, for pictures, from "
+             "what the model was trained with"},
     {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
      .integers = {0, INT32_MAX}, .initial = "0",
      .help = "about how many clusters are wanted; 0 leaves it open"},
     {IMP_OPTION_NUMBER(settings, sigma), .name = "sigma", .argument = "S",
      .numbers = {-INFINITY, INFINITY},
      .help =
-         "imp: the variance of a cluster; 5 if not given, or with --clusters taken from lambda"},
+         "imp: the variance of a cluster; 5 if not given, or with --clusters taken from lambda; "
+         "for pictures the model's"},
     {IMP_OPTION_INTEGER(settings, steps), .name = "steps", .argument = "N",
      .integers = {0, 1000000}, .initial = "0",
      .help = "passes; 0 is 5 for imp, and as many as it takes for dp-means"},
     {IMP_OPTION_CHOICE(settings, order), .name = "order", .argument = "ORDER", .choices = orders,
      .initial = "auto",
      .help = "in which to take the points, which may change the clusters; auto is "
-             "farthest-first with --clusters, else given"},
+             "farthest-first for pictures and with --clusters, else given"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "of the random order"},
     {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
      .help = "other points, on which to choose lambda by adjusted mutual information"},
     {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
      .help = "their true labels; points of label -1 are left out"},
+    {IMP_OPTION_HEADING("Pictures")},
+    IMP_PICTURE_OPTIONS(settings, pictures),
+    {IMP_OPTION_TEXT(settings, copy_to), .name = "copy-to", .argument = "FOLDER",
+     .help = "also make this folder, with a sub-folder of copies for each group"},
+    {IMP_OPTION_TEXT(settings, link_to), .name = "link-to", .argument = "FOLDER",
+     .help = "the same with symbolic links"},
+    {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
+     .help = "also write a page that shows the groups"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
      .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
@@ -53,18 +56,22 @@ static const imp_option options[] = {
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
-    "imp cluster x.npy", "imp cluster x.npy --clusters 20 --labels y.npy",
-    "imp cluster x.npy --method dp-means --lambda 40 --order random --json", NULL};
+    "imp cluster drawings --html groups.html",
+    "imp cluster drawings --copy-to sorted",
+    "imp cluster x.npy",
+    "imp cluster x.npy --clusters 20 --labels y.npy",
+    "imp cluster x.npy --method dp-means --lambda 40 --order random --json",
+    NULL};
 
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
-    .summary = "Cluster points without labels",
+    .summary = "Cluster pictures or points without labels",
     .details =
-        "Finds clusters among points without labels. A point farther than a threshold, lambda, "
-        "from all clusters starts a new one, so the number of clusters follows from the "
+        "Finds clusters among pictures or points without labels. One farther than a threshold, "
+        "lambda, from all clusters starts a new one, so the number of clusters follows from the "
         "data; it can be wished for with --clusters. Where labels are known, the clusters "
         "are measured by them.",
-    .operands = "POINTS.npy",
+    .operands = "POINTS.npy|FOLDER",
     .fewest = 1,
     .most = 1,
     .options = options,
@@ -109,7 +116,7 @@ static int print_json(const settings *given, const imp_clustering *found, const 
         json_array_append_new(
             means, imp_json_floats(found->mean + c * found->dimensions, found->dimensions));
     }
-    json_object_set_new(object, "method", json_string(methods[given->method]));
+    json_object_set_new(object, "method", json_string(imp_cluster_methods[given->method]));
     json_object_set_new(object, "lambda", imp_json_number(found->lambda));
     if (given->method == IMP_CLUSTER_IMP)
         json_object_set_new(object, "sigma", imp_json_number(found->sigma));
@@ -136,9 +143,9 @@ static int print_json(const settings *given, const imp_clustering *found, const 
 static int print_table(const settings *given, const imp_clustering *found, const known *labeled)
 {
     printf("%s: %zu cluster%s of %zu points, lambda %.6g, objective %.6g, %zu pass%s%s\n",
-           methods[given->method], found->clusters, found->clusters == 1 ? "" : "s", found->points,
-           found->lambda, found->objective, found->steps, found->steps == 1 ? "" : "es",
-           found->converged ? "" : ", not converged");
+           imp_cluster_methods[given->method], found->clusters, found->clusters == 1 ? "" : "s",
+           found->points, found->lambda, found->objective, found->steps,
+           found->steps == 1 ? "" : "es", found->converged ? "" : ", not converged");
     if (labeled->truth) {
         putchar('\n');
         int status = imp_metrics_print(command, labeled->truth, labeled->found, labeled->count,
@@ -195,8 +202,7 @@ static int tune(const settings *given, size_t dimensions, imp_cluster_options *c
     return status;
 }
 
-static int cluster(const settings *given, const imp_rows *points, double lambda,
-                   const int32_t *labels)
+imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given, double lambda)
 {
     imp_cluster_options cluster_options;
     imp_cluster_options_init(&cluster_options);
@@ -207,6 +213,13 @@ static int cluster(const settings *given, const imp_rows *points, double lambda,
     cluster_options.steps = (size_t)given->steps;
     cluster_options.order = (imp_cluster_order)given->order;
     cluster_options.seed = (uint64_t)given->seed;
+    return cluster_options;
+}
+
+static int cluster(const settings *given, const imp_rows *points, double lambda,
+                   const int32_t *labels)
+{
+    imp_cluster_options cluster_options = imp_cluster_options_from(given, lambda);
     if (given->validation) {
         int status = tune(given, points->dimensions, &cluster_options);
         if (status != IMP_GO_ON)
@@ -250,6 +263,11 @@ int imp_command_cluster(int argc, char **argv)
     if (!given.validation != !given.validation_labels)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--validation FILE and --validation-labels FILE need each other");
+    if (imp_is_folder(argv[1]))
+        return imp_cluster_pictures(&given, lambda, argv[1]);
+    if (given.copy_to || given.link_to || given.html)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--copy-to, --link-to and --html need a folder of pictures");
 
     imp_rows points;
     int32_t *labels = NULL;

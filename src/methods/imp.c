@@ -16,21 +16,20 @@
 
 /* ---- step 2: the threshold, the paper's Equation 5 with the sign that it drops ---- */
 
-static double estimate_lambda(const imp_clusters *class_means, double sigma, double alpha)
+double imp_estimate_lambda(const double *means, size_t count, size_t dimensions, double sigma,
+                           double alpha)
 {
-    size_t way = class_means->count, dimensions = class_means->dimensions;
-
     /* rho: the unbiased variance between the class means, averaged over the dimensions */
     double rho = 0;
-    for (size_t j = 0; j < dimensions && way > 1; j++) {
+    for (size_t j = 0; j < dimensions && count > 1; j++) {
         double center = 0, deviation = 0;
-        for (size_t c = 0; c < way; c++)
-            center += imp_clusters_mean(class_means, c)[j] / (double)way;
-        for (size_t c = 0; c < way; c++) {
-            double difference = imp_clusters_mean(class_means, c)[j] - center;
+        for (size_t c = 0; c < count; c++)
+            center += means[c * dimensions + j] / (double)count;
+        for (size_t c = 0; c < count; c++) {
+            double difference = means[c * dimensions + j] - center;
             deviation += difference * difference;
         }
-        rho += deviation / (double)(way - 1) / (double)dimensions;
+        rho += deviation / (double)(count - 1) / (double)dimensions;
     }
     return -2 * sigma * log(alpha) + (double)dimensions * sigma * log1p(rho / sigma);
 }
@@ -131,7 +130,8 @@ imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *p
     /* 2. Estimate lambda, once. */
     *lambda = algorithm->lambda;
     if (isnan(*lambda)) {
-        *lambda = estimate_lambda(clusters, algorithm->lambda_sigma, algorithm->alpha);
+        *lambda = imp_estimate_lambda(clusters->mean, clusters->count, clusters->dimensions,
+                                      algorithm->lambda_sigma, algorithm->alpha);
         if (!isfinite(*lambda))
             return imp_fail(error, IMP_EINVAL,
                             "lambda is estimated as %g; give lambda, or points and variances of "

@@ -26,6 +26,11 @@ imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *p
                              imp_clusters *clusters, imp_shares *shares, double *lambda,
                              imp_error *error);
 
+/* Step 2: the threshold for classes whose means, (count, dimensions), these are. Where there are no
+ * classes, points may stand for them: each is then taken for a class of its own. */
+double imp_estimate_lambda(const double *means, size_t count, size_t dimensions, double sigma,
+                           double alpha);
+
 /* The variance that step 2 takes. */
 static inline double imp_lambda_sigma(const imp_points *points, double sigma_l, double sigma_u)
 {

@@ -1,0 +1,60 @@
+/*
+ * cluster.h - `imp cluster` in two parts: points from a file (cluster.c), and a pile of pictures
+ * (cluster_pictures.c), whose groups can also be a page (cluster_page.c) and sub-folders
+ * (sorted_folder.c).
+ */
+#ifndef IMP_CLI_CLUSTER_H
+#define IMP_CLI_CLUSTER_H
+
+#include <imp/cluster.h>
+
+#include "cli/pictures.h"
+
+typedef struct imp_cluster_settings {
+    int method, order;
+    const char *lambda, *labels, *validation, *validation_labels;
+    int64_t clusters, steps, seed;
+    double sigma; /* NAN: not given */
+    imp_picture_settings pictures;
+    const char *copy_to, *link_to, *html; /* NULL: not given */
+    bool json;
+} imp_cluster_settings;
+
+/* In the order of imp_cluster_rule. */
+extern const char *const imp_cluster_methods[];
+
+/* What was given as the library's options; `lambda` is NAN if it was not. */
+imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given, double lambda);
+
+/* Sorts the pictures of a folder into groups. Returns the status to exit with. */
+int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const char *folder);
+
+/* A cluster with pictures in it. */
+typedef struct imp_group {
+    size_t first, count; /* its part of imp_sorting.order */
+    size_t cluster;
+} imp_group;
+
+/* A pile sorted: the largest group first and, in a group, the most typical picture first. */
+typedef struct imp_sorting {
+    const imp_cluster_settings *given;
+    const char *folder, *model; /* the names */
+    imp_embedded pile;
+    imp_clustering *found;
+    imp_group *groups;
+    size_t group_count;
+    size_t *order;   /* (pictures): group by group */
+    json_t *metrics; /* against the folder's sub-folders; NULL where there are none */
+} imp_sorting;
+
+/* Writes the groups as a page. */
+imp_status imp_sorting_page(const imp_sorting *work, const char *path, imp_error *error);
+
+/* Makes `folder`, which must not exist or be empty, and in it a sub-folder for each group,
+ * "group-1" and so on, with copies of its pictures or symbolic links to them. Pictures of the same
+ * name get a number: "a.png", "a-2.png". Nothing that is there is ever overwritten; after a failure
+ * what was made so far remains. */
+imp_status imp_sorted_folder(const imp_sorting *work, const char *folder, bool links,
+                             imp_error *error);
+
+#endif

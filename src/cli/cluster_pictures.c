@@ -1,0 +1,267 @@
+/*
+ * cluster_pictures.c - `imp cluster FOLDER`: a pile of pictures into groups.
+ *
+ * Without a wish for lambda or for a number of groups, lambda is Algorithm 1's own estimate with
+ * the variance and the concentration that the model was trained with, each picture standing for a
+ * class: the largest gap in the distances, which serves for well-separated points, is not to be
+ * found among real pictures.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/built_in_model.h"
+#include "cli/cluster.h"
+#include "methods/imp.h"
+
+static const char command[] = "cluster";
+
+static int fail(const imp_error *error)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+}
+
+static int out_of_memory(void)
+{
+    return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+}
+
+/* ---- clustering ---- */
+
+static int estimate_lambda(const imp_rows *rows, double sigma, double alpha, double *lambda)
+{
+    size_t values = rows->count * rows->dimensions;
+    double *points = malloc(values * sizeof *points);
+    if (!points)
+        return out_of_memory();
+    for (size_t i = 0; i < values; i++)
+        points[i] = rows->values[i];
+    *lambda = imp_estimate_lambda(points, rows->count, rows->dimensions, sigma, alpha);
+    free(points);
+    return IMP_GO_ON;
+}
+
+static int find_clusters(imp_sorting *work, double lambda, const imp_model *model)
+{
+    const imp_cluster_settings *given = work->given;
+    const imp_rows *rows = &work->pile.rows;
+    imp_cluster_options options = imp_cluster_options_from(given, lambda);
+    imp_method_options trained = imp_settings_method(&model->settings);
+    if (isnan(options.sigma))
+        options.sigma = trained.sigma_l;
+    if (isnan(lambda) && given->clusters == 0) {
+        int status = estimate_lambda(rows, options.sigma, trained.alpha, &options.lambda);
+        if (status != IMP_GO_ON)
+            return status;
+    }
+    /* What the files are called should not decide the groups. */
+    if (options.order == IMP_ORDER_DEFAULT)
+        options.order = IMP_ORDER_FARTHEST_FIRST;
+    imp_error error;
+    if (imp_cluster(rows->values, rows->count, rows->dimensions, &options, &work->found, &error) !=
+        IMP_OK)
+        return fail(&error);
+    return IMP_GO_ON;
+}
+
+/* ---- groups ---- */
+
+/* A cluster or a picture with what it is sorted by. */
+typedef struct ranked {
+    size_t group;
+    double key;
+    size_t index;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *left = a, *right = b;
+    if (left->group != right->group)
+        return left->group < right->group ? -1 : 1;
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
+}
+
+static double distance_to_mean(const imp_sorting *work, size_t picture)
+{
+    size_t d = work->pile.rows.dimensions;
+    const float *x = work->pile.rows.values + picture * d;
+    const float *mean = work->found->mean + (size_t)work->found->assignment[picture] * d;
+    double sum = 0;
+    for (size_t j = 0; j < d; j++)
+        sum += ((double)x[j] - mean[j]) * ((double)x[j] - mean[j]);
+    return sum;
+}
+
+/* The clusters that have pictures, the largest first. */
+static void rank_groups(imp_sorting *work, ranked *items)
+{
+    const imp_clustering *found = work->found;
+    size_t first = 0;
+    for (size_t c = 0; c < found->clusters; c++)
+        items[c] = (ranked){.key = -(double)found->cluster_size[c], .index = c};
+    qsort(items, found->clusters, sizeof *items, compare_ranked);
+    for (size_t g = 0; g < found->clusters && items[g].key < 0; g++) {
+        size_t count = found->cluster_size[items[g].index];
+        work->groups[work->group_count++] = (imp_group){first, count, items[g].index};
+        first += count;
+    }
+}
+
+static void rank_pictures(imp_sorting *work, ranked *items)
+{
+    for (size_t g = 0; g < work->group_count; g++)
+        for (size_t i = 0; i < work->found->points; i++)
+            if ((size_t)work->found->assignment[i] == work->groups[g].cluster)
+                items[i] = (ranked){g, distance_to_mean(work, i), i};
+    qsort(items, work->found->points, sizeof *items, compare_ranked);
+    for (size_t i = 0; i < work->found->points; i++)
+        work->order[i] = items[i].index;
+}
+
+static int make_groups(imp_sorting *work)
+{
+    const imp_clustering *found = work->found;
+    size_t most = found->clusters > found->points ? found->clusters : found->points;
+    ranked *items = malloc(most * sizeof *items);
+    work->groups = malloc(found->clusters * sizeof *work->groups);
+    work->order = malloc(found->points * sizeof *work->order);
+    if (items && work->groups && work->order) {
+        rank_groups(work, items);
+        rank_pictures(work, items);
+    }
+    bool made = items && work->groups && work->order;
+    free(items);
+    return made ? IMP_GO_ON : out_of_memory();
+}
+
+/* ---- metrics ---- */
+
+/* Compares the groups with the sub-folders, leaving out pictures that are in none. */
+static int measure(imp_sorting *work, bool print)
+{
+    const imp_gallery *gallery = &work->pile.gallery;
+    int32_t *truth = malloc(gallery->count * sizeof *truth);
+    int32_t *found = malloc(gallery->count * sizeof *found);
+    size_t count = 0;
+    int status = truth && found ? IMP_GO_ON : out_of_memory();
+    for (size_t i = 0; i < gallery->count && status == IMP_GO_ON; i++)
+        if (gallery->pictures[i].class >= 0) {
+            truth[count] = gallery->pictures[i].class;
+            found[count++] = work->found->assignment[i];
+        }
+    if (status == IMP_GO_ON && print)
+        status = imp_metrics_print(command, truth, found, count, work->group_count);
+    if (status == IMP_GO_ON && !print && count > 0) { /* all of them may be broken */
+        work->metrics = imp_json_begin();
+        status =
+            imp_metrics_to_json(command, truth, found, count, work->group_count, work->metrics);
+    }
+    free(truth);
+    free(found);
+    return status;
+}
+
+/* ---- output ---- */
+
+static int print_json(const imp_sorting *work)
+{
+    const imp_clustering *found = work->found;
+    json_t *object = imp_json_begin(), *groups = json_array();
+    for (size_t g = 0; g < work->group_count; g++) {
+        const imp_group *group = &work->groups[g];
+        json_t *pictures = json_array();
+        for (size_t i = group->first; i < group->first + group->count; i++)
+            json_array_append_new(pictures,
+                                  imp_json_text(work->pile.gallery.pictures[work->order[i]].path));
+        json_array_append_new(groups, pictures);
+    }
+    json_object_set_new(object, "model", imp_json_text(work->model));
+    json_object_set_new(object, "method", json_string(imp_cluster_methods[work->given->method]));
+    json_object_set_new(object, "lambda", imp_json_number(found->lambda));
+    if (work->given->method == IMP_CLUSTER_IMP)
+        json_object_set_new(object, "sigma", imp_json_number(found->sigma));
+    json_object_set_new(object, "groups", groups);
+    if (work->metrics)
+        json_object_set(object, "metrics", work->metrics);
+    return imp_json_print(command, object);
+}
+
+static int print_groups(imp_sorting *work)
+{
+    const imp_clustering *found = work->found;
+    printf("%s: %zu group%s of %zu picture%s, lambda %.6g\n",
+           imp_cluster_methods[work->given->method], work->group_count,
+           work->group_count == 1 ? "" : "s", found->points, found->points == 1 ? "" : "s",
+           found->lambda);
+    if (work->metrics) {
+        printf("\nagainst the sub-folders of %s:\n", work->folder);
+        int status = measure(work, true);
+        if (status != IMP_GO_ON)
+            return status;
+    }
+    for (size_t g = 0; g < work->group_count; g++) {
+        const imp_group *group = &work->groups[g];
+        printf("\ngroup %zu: %zu picture%s\n", g + 1, group->count, group->count == 1 ? "" : "s");
+        for (size_t i = group->first; i < group->first + group->count; i++)
+            printf("  %s\n", work->pile.gallery.pictures[work->order[i]].path);
+    }
+    return EXIT_SUCCESS;
+}
+
+static int show(imp_sorting *work)
+{
+    const imp_cluster_settings *given = work->given;
+    imp_error error;
+    if (given->html && imp_sorting_page(work, given->html, &error) != IMP_OK)
+        return fail(&error);
+    const char *folder = given->copy_to ? given->copy_to : given->link_to;
+    if (folder && imp_sorted_folder(work, folder, !given->copy_to, &error) != IMP_OK)
+        return fail(&error);
+    return given->json ? print_json(work) : print_groups(work);
+}
+
+/* ---- the command ---- */
+
+static int check_settings(const imp_cluster_settings *given)
+{
+    if (given->labels || given->validation || given->validation_labels)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--labels and --validation go with points; the labels of pictures are "
+                            "the sub-folders they are in");
+    if (given->copy_to && given->link_to)
+        return imp_complain(IMP_EXIT_USAGE, command, "give one of --copy-to and --link-to");
+    return IMP_GO_ON;
+}
+
+int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const char *folder)
+{
+    int status = check_settings(given);
+    if (status != IMP_GO_ON)
+        return status;
+    const char *model_name =
+        given->pictures.model ? given->pictures.model : imp_built_in_model_name;
+    imp_sorting work = {.given = given, .folder = folder, .model = model_name};
+    imp_model model = {0};
+    status = imp_gather_classes(command, folder, &work.pile);
+    if (status == IMP_GO_ON)
+        status = imp_read_model(command, &given->pictures, &model);
+    if (status == IMP_GO_ON)
+        status = imp_embed_pictures(command, &given->pictures, &model, &work.pile);
+    if (status == IMP_GO_ON)
+        status = find_clusters(&work, lambda, &model);
+    if (status == IMP_GO_ON)
+        status = make_groups(&work);
+    if (status == IMP_GO_ON && work.pile.gallery.class_count > 0)
+        status = measure(&work, false);
+    if (status == IMP_GO_ON)
+        status = show(&work);
+    json_decref(work.metrics);
+    free(work.groups);
+    free(work.order);
+    imp_clustering_free(work.found);
+    imp_embedded_clear(&work.pile);
+    imp_model_clear(&model);
+    return status;
+}
