@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
+#include "train/choices.h"
 #include "train/recipe.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
@@ -48,7 +49,7 @@ static const imp_option options[] = {
 /* clang-format on */
 
 static const char *const examples[] = {
-    "imp train --task alphabets --updates 500 --out run",
+    "imp train --task alphabets --updates 500 --out run", "imp train --data my-pictures --out run",
     "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
     "imp train --resume run", NULL};
 
@@ -137,12 +138,77 @@ static int settle(int argc, char **argv, arguments *given)
         failed = imp_run_settings(given->resume, &begun, &error);
     else if (given->recipe)
         failed = imp_recipe_apply(&begun, given->recipe, &error);
+    else
+        imp_choices_open(&begun); /* choose() closes what the command line leaves open */
     imp_settings_clear(&given->settings);
     given->settings = begun;
     if (failed)
         return fail(&error);
     return imp_parse(&imp_train_usage, argc, argv, given, &operands);
 }
+
+/* ---- what nobody gave ---- */
+
+/* Says what a run on somebody's own folder is going to be. */
+static void say_choices(const imp_settings *settings, const imp_survey *survey,
+                        const imp_dataset *dataset)
+{
+    size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
+    bool inverted = imp_settings_inverts(settings, dataset);
+    fprintf(stderr, "%zu pictures in %zu classes, %zu", survey->pictures, survey->classes,
+            survey->smallest);
+    if (survey->largest > survey->smallest)
+        fprintf(stderr, " to %zu", survey->largest);
+    fprintf(stderr, " in each; chosen where it was not given:\n");
+    fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
+            imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
+            inverted ? ", inverted because the ground is light" : "",
+            settings->rotations > 1 ? "also turned" : "not turned");
+    fprintf(stderr, "  split     %zu labels train, %zu validate, %zu test (--split %s)\n",
+            imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN), validation,
+            imp_choices_labels(settings, dataset, IMP_SPLIT_TEST), settings->split);
+    fprintf(stderr, "  episodes  %lld-way %lld-shot, ", (long long)settings->way,
+            (long long)settings->shot);
+    if (settings->queries > 0)
+        fprintf(stderr, "%lld queries of each class\n", (long long)settings->queries);
+    else
+        fprintf(stderr, "up to 5 queries of each class\n");
+    fprintf(stderr, "  training  %lld updates, ", (long long)settings->updates);
+    if (settings->validate_every > 0)
+        fprintf(stderr, "validated every %lld by %lld-way episodes\n",
+                (long long)settings->validate_every, (long long)settings->validation_way);
+    else
+        fprintf(stderr, "not validated: the last model is kept\n");
+}
+
+/* Opens the data, with settings that suit it in the place of those nobody gave. */
+static int open_data(arguments *given, imp_dataset **dataset)
+{
+    imp_settings *settings = &given->settings;
+    imp_error error;
+    imp_survey survey;
+    const char *path;
+    bool chooses = !given->resume && !given->recipe && imp_names_folder(settings->data, &path);
+    imp_status failed = IMP_OK;
+    if (chooses)
+        failed = imp_survey_make(&survey, path, &error);
+    if (!failed && chooses)
+        failed = imp_choices_before(settings, &survey, path, &error);
+    else
+        imp_choices_default(settings);
+    imp_dataset_options data = imp_settings_data(settings, (int)given->threads);
+    if (!failed)
+        failed = imp_dataset_open(settings->data, &data, dataset, &error);
+    if (failed)
+        return fail(&error);
+    if (chooses)
+        imp_choices_after(settings, *dataset);
+    if (chooses && !given->quiet)
+        say_choices(settings, &survey, *dataset);
+    return IMP_GO_ON;
+}
+
+/* ---- the run ---- */
 
 static void conclude(const arguments *given, const imp_train_result *result)
 {
@@ -162,14 +228,13 @@ static void conclude(const arguments *given, const imp_train_result *result)
     fprintf(stderr, "the model is %s\n", imp_run_file(folder, imp_model_name).text);
 }
 
-static int train(const arguments *given)
+static int train(arguments *given)
 {
     imp_error error;
     imp_dataset *dataset;
-    imp_dataset_options data = imp_settings_data(&given->settings, (int)given->threads);
-    if (imp_dataset_open(given->settings.data, &data, &dataset, &error) != IMP_OK)
-        return fail(&error);
-
+    int status = open_data(given, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
     imp_progress_line line = imp_progress_start(given->quiet);
     imp_train_options wanted = {.folder = given->resume ? given->resume : given->out,
                                 .threads = (int)given->threads,

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
+#include "data/survey.h"
 
 typedef enum kind { OMNIGLOT, CSV, FOLDER, GLYPHS, PACK, UNKNOWN } kind;
 
@@ -53,6 +54,12 @@ static kind parse_name(const char *name, const char **path)
             return k;
     }
     return UNKNOWN;
+}
+
+bool imp_names_folder(const char *name, const char **path)
+{
+    kind what = parse_name(name, path);
+    return what == FOLDER || (what == UNKNOWN && guess(*path) == FOLDER);
 }
 
 static imp_status check_options(const imp_dataset_options *options, imp_error *error)

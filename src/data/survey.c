@@ -1,0 +1,169 @@
+/*
+ * survey.c - counts names, and looks at pictures spread evenly over all of them.
+ */
+#include "data/survey.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/image.h"
+#include "data/source.h"
+
+enum { SAMPLE = 64 };
+
+/* ---- names ---- */
+
+/* How much of a picture's name is its class's. */
+static size_t class_length(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? (size_t)(slash - name) : 0;
+}
+
+static bool same_start(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+/* How much of a class's name is its super-class's; 0 if it has none. */
+static size_t super_length(const char *name, size_t length)
+{
+    for (size_t i = length; i > 0; i--)
+        if (name[i - 1] == '/')
+            return i - 1;
+    return 0;
+}
+
+static void end_class(imp_survey *survey, const char *name, size_t count)
+{
+    if (survey->classes == 1 || count < survey->smallest) {
+        survey->smallest = count;
+        snprintf(survey->smallest_class, sizeof survey->smallest_class, "%.*s",
+                 (int)class_length(name), name);
+    }
+    if (count > survey->largest)
+        survey->largest = count;
+}
+
+/* The names are sorted, so that the pictures of a class follow each other. */
+static void count_names(const imp_source *source, imp_survey *survey)
+{
+    const char *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->names[i];
+        if (!imp_source_is_picture(name))
+            continue;
+        size_t length = class_length(name), above = super_length(name, length);
+        size_t last_length = last != NULL ? class_length(last) : 0;
+        bool first = last == NULL;
+        bool known = !first && same_start(name, length, last, last_length);
+        if (!known) {
+            if (!first)
+                end_class(survey, last, count);
+            survey->classes++;
+            count = 0;
+        }
+        if (above > 0 && (first || !same_start(name, above, last, super_length(last, last_length))))
+            survey->super_classes++;
+        survey->pictures++;
+        count++;
+        last = name;
+    }
+    if (last != NULL)
+        end_class(survey, last, count);
+}
+
+/* ---- pictures ---- */
+
+/* What the sample shows. A member belongs to the thread that visits it. */
+typedef struct sample {
+    uint8_t *seen; /* (members) */
+} sample;
+
+enum { READABLE = 1, COLOURED = 2, ON_LIGHT = 4 };
+
+/* Whether channels differ by more than paper, ink and compression make them, on average. */
+static bool has_colour(const imp_image *image)
+{
+    enum { TINT = 16 };
+    if (image->channels != 3)
+        return false;
+    size_t pixels = (size_t)image->width * image->height;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        uint8_t low = rgb[0], high = rgb[0];
+        for (int c = 1; c < 3; c++) {
+            low = rgb[c] < low ? rgb[c] : low;
+            high = rgb[c] > high ? rgb[c] : high;
+        }
+        sum += (uint64_t)(high - low);
+    }
+    return sum > (uint64_t)TINT * pixels;
+}
+
+static void look(size_t member, const uint8_t *bytes, size_t size, const imp_error *fault,
+                 void *context)
+{
+    sample *all = context;
+    imp_image image;
+    if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL) != IMP_OK)
+        return;
+    all->seen[member] = (uint8_t)(READABLE | (has_colour(&image) ? COLOURED : 0) |
+                                  (imp_image_on_light(&image) ? ON_LIGHT : 0));
+    imp_image_clear(&image);
+}
+
+/* Wants up to SAMPLE pictures, as far from each other in the list as can be. */
+static void choose(const imp_source *source, size_t pictures, bool *wanted)
+{
+    size_t step = (pictures + SAMPLE - 1) / SAMPLE, number = 0;
+    for (size_t i = 0; i < source->count; i++)
+        if (imp_source_is_picture(source->names[i]))
+            wanted[i] = number++ % step == 0;
+}
+
+static imp_status look_around(const imp_source *source, imp_survey *survey, imp_error *error)
+{
+    bool *wanted = imp_allocate_zeroed(source->count, sizeof *wanted);
+    sample all = {imp_allocate_zeroed(source->count, 1)};
+    imp_status status = IMP_OK;
+    if (wanted == NULL || all.seen == NULL) {
+        status = imp_fail_memory(error, "a sample of pictures");
+    } else {
+        choose(source, survey->pictures, wanted);
+        /* Damage of an archive is told when all of it is read. */
+        imp_source_read(source, wanted, 1, look, &all, NULL);
+        size_t readable = 0, coloured = 0, light = 0;
+        for (size_t i = 0; i < source->count; i++) {
+            readable += (all.seen[i] & READABLE) != 0;
+            coloured += (all.seen[i] & COLOURED) != 0;
+            light += (all.seen[i] & ON_LIGHT) != 0;
+        }
+        survey->coloured = 2 * coloured > readable;
+        survey->on_light = readable > 0 && 10 * light >= 9 * readable;
+    }
+    imp_release(wanted);
+    imp_release(all.seen);
+    return status;
+}
+
+imp_status imp_survey_make(imp_survey *survey, const char *path, imp_error *error)
+{
+    *survey = (imp_survey){0};
+    imp_source source;
+    imp_status status = imp_source_open(&source, path, error);
+    if (status != IMP_OK)
+        return status;
+    count_names(&source, survey);
+    if (survey->pictures > 0)
+        status = look_around(&source, survey, error);
+    imp_source_clear(&source);
+    if (status != IMP_OK)
+        *survey = (imp_survey){0};
+    return status;
+}

@@ -1,0 +1,43 @@
+/*
+ * choices.h - settings that suit somebody's own folder of pictures, for those nobody has given.
+ *
+ * The defaults are the paper's for Omniglot: a thousand classes of twenty drawings. A folder may
+ * have three classes or photographs. What suits it is read off a survey of it and, once it is open,
+ * off its split:
+ *
+ *     pictures    28 x 28 and gray or, where most of them are coloured, 84 x 84 and RGB, with the
+ *                 variance and the concentration that the paper has for mini-ImageNet; dark ink on
+ *                 a light ground is inverted
+ *     split       by classes: 64, 16 and 20% train, validate and test; with fewer than 20 classes
+ *                 75 and 25% train and validate; with fewer than 8 all train
+ *     shot        half of what the smallest class has, at most 5
+ *     updates     20 per picture, between 500 and 20000; the rate is halved in proportion
+ *     way         5, or as many classes as train; validation likewise, or none
+ */
+#ifndef IMP_TRAIN_CHOICES_H
+#define IMP_TRAIN_CHOICES_H
+
+#include "data/survey.h"
+#include "train/settings.h"
+
+/* Marks all that can be chosen as open, with -1 or NULL; what is given afterwards is not open. */
+void imp_choices_open(imp_settings *settings);
+
+/* The defaults for what is open: for data that is not a folder. */
+void imp_choices_default(imp_settings *settings);
+
+/* Chooses all that must be known before the dataset is opened. `path` is named in the sentence of a
+ * failure: IMP_EINVAL where there is only one class, or a class of one picture, of which nothing
+ * can be learned. */
+imp_status imp_choices_before(imp_settings *settings, const imp_survey *survey, const char *path,
+                              imp_error *error);
+
+/* Chooses what depends on the split: the way, and validation. Nothing is open then. */
+void imp_choices_after(imp_settings *settings, const imp_dataset *dataset);
+
+/* How many labels the task can draw from a split: classes or, in tasks of alphabets, super-classes.
+ */
+size_t imp_choices_labels(const imp_settings *settings, const imp_dataset *dataset,
+                          imp_split split);
+
+#endif
