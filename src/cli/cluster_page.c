@@ -121,7 +121,8 @@ static void write_group(imp_page *page, const imp_sorting *work, size_t index)
     imp_page_write(page, "</small></h2>\n<ul class=\"pile\">\n");
     for (size_t i = group->first; i < group->first + group->count; i++) {
         size_t picture = work->order[i];
-        imp_page_write(page, "<li id=\"p%zu\">", picture);
+        bool odd = class >= 0 && gallery->pictures[picture].class != class;
+        imp_page_write(page, "<li id=\"p%zu\"%s>", picture, odd ? " class=\"odd\"" : "");
         imp_page_picture(page, gallery, picture, THUMBNAIL);
         imp_page_write(page, "<small>");
         imp_page_text(page, imp_page_name(gallery->pictures[picture].path));

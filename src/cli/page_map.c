@@ -68,12 +68,10 @@ static void draw_point(imp_page *page, const imp_map_point *point, const double 
                        spot[0] - 6, spot[1] - 6);
         break;
     case IMP_MAP_KNOWN:
-        imp_page_write(page, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>", spot[0],
-                       spot[1]);
+        imp_page_write(page, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\"/>", spot[0], spot[1]);
         break;
     case IMP_MAP_ASKED:
-        imp_page_write(page, "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"7\"/>", spot[0],
-                       spot[1]);
+        imp_page_write(page, "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\"/>", spot[0], spot[1]);
         break;
     }
     imp_page_write(page, "</g>%s\n", point->link != SIZE_MAX ? "</a>" : "");
