@@ -9,22 +9,21 @@
 #include <imp/version.h>
 
 #include "cli/cli.h"
+#include "cli/eval_clusters.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
-#include "train/evaluate.h"
-#include "train/model.h"
+#include "train/contestant.h"
 
 typedef struct arguments {
     imp_settings settings;
     const char *model, *sweep;
-    int64_t episodes, test_seed, threads;
+    int64_t episodes, test_seed, threads, lambda_episodes;
     int pool, purpose;
-    bool json, quiet;
+    bool json, quiet, unsupervised;
 } arguments;
 #define IMP_ARGUMENTS arguments
 
-/* In the order of imp_pool, and of the purposes that are not training. */
-static const char *const pools[] = {"own", "train", "val", "test", "all", NULL};
+/* In the order of the purposes that are not training. */
 static const char *const purposes[] = {"validation", "testing", NULL};
 
 /* clang-format off */
@@ -42,10 +41,17 @@ static const imp_option options[] = {
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
     {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_REST},
-    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
-     .initial = "own", .help = "draw classes of this split; own is the episodes' purpose's"},
+    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
+     .choices = imp_pool_names, .initial = "own",
+     .help = "draw classes of this split; own is the episodes' purpose's"},
     {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
      .help = "evaluate at N thresholds from A to B, evenly spaced"},
+    {IMP_OPTION_FLAG(arguments, unsupervised), .name = "unsupervised",
+     .help = "cluster images without labels: --way characters (10) with --shot images each (5), "
+             "by --method imp, dp-means or both"},
+    {IMP_OPTION_INTEGER(arguments, lambda_episodes), .name = "lambda-episodes", .argument = "N",
+     .integers = {1, 1000000}, .initial = "20",
+     .help = "unsupervised: validation episodes on which --lambda auto chooses, by AMI"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("Data"), .otherwise = "as in training"},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
@@ -59,7 +65,8 @@ static const imp_option options[] = {
 static const char *const examples[] = {
     "imp eval --model run/model.safetensors",
     "imp eval --model run/model.safetensors --task characters --way 20 --json",
-    "imp eval --model run/model.safetensors --method imp,dp-means", NULL};
+    "imp eval --model run/model.safetensors --method imp,dp-means",
+    "imp eval --model run/model.safetensors --unsupervised --way 100", NULL};
 
 const imp_usage imp_eval_usage = {
     .command = "eval",
@@ -82,7 +89,7 @@ static int fail(const imp_error *error)
 
 /* ---- who takes part ---- */
 
-enum { MOST_CONTESTANTS = 1000, NAME_ROOM = 32 };
+enum { MOST_CONTESTANTS = IMP_MOST_THRESHOLDS, NAME_ROOM = 32 };
 
 typedef struct field {
     imp_contestant contestants[MOST_CONTESTANTS];
@@ -90,20 +97,11 @@ typedef struct field {
     size_t count;
 } field;
 
-typedef struct sweep {
-    double from, to;
-    int64_t count; /* 0: no sweep */
-} sweep;
-
-static bool parse_sweep(const char *text, sweep *range)
+static int complain_sweep(const arguments *given)
 {
-    char rest;
-    long long count;
-    if (sscanf(text, "%lf:%lf:%lld%c", &range->from, &range->to, &count, &rest) != 3)
-        return false;
-    range->count = count;
-    return range->from >= 0 && isfinite(range->to) && range->to >= range->from && count >= 1 &&
-           count <= MOST_CONTESTANTS;
+    return imp_complain(IMP_EXIT_USAGE, command,
+                        "option '--lambda-sweep' needs FROM:TO:COUNT, like 5:100:20, not '%s'",
+                        given->sweep);
 }
 
 static bool add_contestant(field *all, const arguments *given, const imp_model *model,
@@ -114,19 +112,9 @@ static bool add_contestant(field *all, const arguments *given, const imp_model *
     imp_settings settings = given->settings;
     settings.method = all->names[all->count];
     snprintf(all->names[all->count], NAME_ROOM, "%s", name);
-    /* What the model was trained with need not be an option of another method. */
-    settings.learn_sigma &= strcmp(name, "prototypes") == 0;
-    settings.no_prior &= strcmp(name, "em") == 0;
     if (!isnan(lambda))
         settings.lambda = lambda;
-    bool learned = model->values && strcmp(name, model->settings.method) == 0 &&
-                   settings.sigma_l == model->settings.sigma_l &&
-                   settings.sigma_u == model->settings.sigma_u;
-    all->contestants[all->count] = (imp_contestant){
-        .method = all->names[all->count],
-        .options = imp_settings_method(&settings),
-        .values = learned ? model->values : NULL,
-    };
+    all->contestants[all->count] = imp_contestant_of(model, &settings);
     all->count++;
     return true;
 }
@@ -134,22 +122,17 @@ static bool add_contestant(field *all, const arguments *given, const imp_model *
 /* One contestant per method, or one per method and threshold. */
 static int gather(const arguments *given, const imp_model *model, field *all)
 {
-    sweep range = {0};
-    if (given->sweep && !parse_sweep(given->sweep, &range))
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "option '--lambda-sweep' needs FROM:TO:COUNT, like 5:100:20, not '%s'",
-                            given->sweep);
+    imp_sweep range = {0};
+    if (given->sweep && !imp_sweep_parse(given->sweep, &range))
+        return complain_sweep(given);
     all->count = 0;
     for (const char *list = given->settings.method; *list;) {
         char name[NAME_ROOM];
         size_t length = strcspn(list, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, list);
         bool fits = range.count > 0 || add_contestant(all, given, model, name, NAN);
-        for (int64_t i = 0; i < range.count && fits; i++) {
-            double step = range.count > 1 ? (double)i / (double)(range.count - 1) : 0;
-            fits = add_contestant(all, given, model, name,
-                                  range.from + step * (range.to - range.from));
-        }
+        for (size_t i = 0; i < range.count && fits; i++)
+            fits = add_contestant(all, given, model, name, imp_sweep_at(&range, i));
         if (!fits)
             return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
                                 MOST_CONTESTANTS);
@@ -257,6 +240,40 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
     return status;
 }
 
+/* The same for images without labels. */
+static int evaluate_clusters(const arguments *given, const imp_model *model,
+                             const imp_dataset *dataset, const char *command_line)
+{
+    imp_sweep range = {0};
+    double lambdas[IMP_MOST_THRESHOLDS];
+    if (given->sweep && !imp_sweep_parse(given->sweep, &range))
+        return complain_sweep(given);
+    for (size_t i = 0; i < range.count; i++)
+        lambdas[i] = imp_sweep_at(&range, i);
+    imp_cluster_contest contest = {.dataset = dataset,
+                                   .settings = &given->settings,
+                                   .purpose = (imp_purpose)(given->purpose + 1),
+                                   .pool = (imp_pool)given->pool,
+                                   .seed = (uint64_t)given->test_seed,
+                                   .episodes = (size_t)given->episodes,
+                                   .validation = (size_t)given->lambda_episodes,
+                                   .lambdas = lambdas,
+                                   .lambda_count = range.count,
+                                   .threads = (int)given->threads,
+                                   .json = given->json,
+                                   .quiet = given->quiet,
+                                   .model = given->model,
+                                   .command_line = command_line};
+    imp_error error;
+    imp_encoder *encoder;
+    if (imp_encoder_create(model->network, &encoder, &error) != IMP_OK)
+        return fail(&error);
+    contest.encoder = encoder;
+    int status = imp_eval_clusters(&contest);
+    imp_encoder_free(encoder);
+    return status;
+}
+
 static int check_images(const arguments *given, const imp_model *model, const imp_dataset *dataset)
 {
     const imp_network_options *input = imp_network_options_of(model->network);
@@ -294,11 +311,9 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
         return fail(&error);
 
     /* The command line over what the model says. */
-    given->settings = model->settings;
-    given->settings.texts = NULL; /* the model keeps them */
-    given->settings.queries = 0;
-    const imp_network_options *input = imp_network_options_of(model->network);
-    given->settings.size = (int64_t)input->height;
+    given->settings = imp_evaluation_settings(model);
+    if (given->unsupervised)
+        given->settings.way = given->settings.fewest_way = given->settings.shot = 0;
     status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON)
         return status;
@@ -309,7 +324,8 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
         return fail(&error);
     status = check_images(given, model, dataset);
     if (status == IMP_GO_ON)
-        status = evaluate(given, model, dataset, command_line);
+        status = given->unsupervised ? evaluate_clusters(given, model, dataset, command_line)
+                                     : evaluate(given, model, dataset, command_line);
     imp_dataset_free(dataset);
     return status;
 }

@@ -48,6 +48,10 @@ static bool parse_integer(const imp_option *option, const char *text, int64_t *v
 
 static bool parse_number(const imp_option *option, const char *text, double *value)
 {
+    if (option->numbers.automatic && strcmp(text, option->numbers.automatic) == 0) {
+        *value = option->numbers.least;
+        return true;
+    }
     /* Decimal only: strtod() also knows spaces, hexadecimal, infinity and NaN. */
     if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return false;

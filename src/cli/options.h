@@ -55,7 +55,8 @@ typedef struct imp_option {
             int64_t least, most; /* INT64_MAX: no upper limit */
         } integers;
         struct {
-            double least, most; /* INFINITY: no upper limit */
+            double least, most;    /* INFINITY: no upper limit */
+            const char *automatic; /* a word for the least; NULL: there is none */
         } numbers;
         const char *const *choices; /* ends with NULL */
     };

@@ -1,70 +1,175 @@
 /*
  * cluster_tune.c - choosing lambda for clustering on validation episodes by adjusted mutual
  * information, as the paper does for its unsupervised experiment.
+ *
+ * Candidates are spread evenly over the logarithms of all thresholds that could matter; then twice
+ * more between the neighbours of the best. Episodes are clustered side by side.
  */
-#include <imp/cluster.h>
+#include "methods/cluster_tune.h"
 
 #include <math.h>
 
 #include <imp/metrics.h>
 
 #include "base/error.h"
+#include "base/first_failure.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "methods/farthest_first.h"
 #include "methods/option_checks.h"
 #include "methods/points.h"
 
-enum { CANDIDATES = 40 };
+enum { COARSE = 24, FINE = 8, REFINEMENTS = 2 };
 
-/* The smallest and largest thresholds worth trying: from where every point would be its own cluster
- * to where all would be one. */
-static imp_status find_range(const imp_labeled_points *episodes, size_t count, size_t d,
-                             double *least, double *most, imp_error *error)
+typedef struct range {
+    double least, most;
+} range;
+
+typedef struct search {
+    const imp_labeled_points *episodes;
+    size_t count, dimensions;
+    imp_cluster_options options; /* with the candidate that is being tried */
+    int threads;
+    range *ranges; /* (count): of each episode's thresholds */
+    double *ami;   /* (count): by the candidate */
+    imp_first_failure failure;
+} search;
+
+/* ---- the thresholds that could matter ---- */
+
+/* From where every point would be its own cluster to where all would be one. */
+static imp_status find_range(const imp_labeled_points *episode, size_t d, range *found,
+                             imp_error *error)
 {
-    *least = INFINITY;
-    *most = 0;
-    for (size_t e = 0; e < count; e++) {
-        imp_traversal traversal;
-        imp_status status =
-            imp_traversal_begin(&traversal, episodes[e].x, episodes[e].count, d, error);
-        if (status != IMP_OK)
-            return status;
-        for (size_t k = 0; k < episodes[e].count; k++) {
-            imp_traversal_next(&traversal);
-            double radius = imp_traversal_radius(&traversal);
-            *most = fmax(*most, radius);
-            *least = radius > 0 ? fmin(*least, radius) : *least;
-        }
-        imp_traversal_end(&traversal);
+    imp_traversal traversal;
+    imp_status status = imp_traversal_begin(&traversal, episode->x, episode->count, d, error);
+    if (status != IMP_OK)
+        return status;
+    *found = (range){.least = INFINITY};
+    for (size_t k = 0; k < episode->count; k++) {
+        imp_traversal_next(&traversal);
+        double radius = imp_traversal_radius(&traversal);
+        found->most = fmax(found->most, radius);
+        found->least = radius > 0 ? fmin(found->least, radius) : found->least;
     }
+    imp_traversal_end(&traversal);
     return IMP_OK;
 }
 
-/* The mean adjusted mutual information of clusterings by `options`. */
-static imp_status score(const imp_labeled_points *episodes, size_t count, size_t d,
-                        const imp_cluster_options *options, double *mean, imp_error *error)
+static void find_range_of(size_t e, int worker, void *context)
 {
-    *mean = 0;
-    imp_status status = IMP_OK;
-    for (size_t e = 0; e < count && status == IMP_OK; e++) {
-        imp_clustering *clustering;
-        imp_contingency *contingency = NULL;
-        double ami = 0;
-        status = imp_cluster(episodes[e].x, episodes[e].count, d, options, &clustering, error);
-        if (status == IMP_OK)
-            status = imp_contingency_create(episodes[e].label, clustering->assignment,
-                                            episodes[e].count, &contingency, error);
-        if (status == IMP_OK)
-            status = imp_ami(contingency, IMP_ARITHMETIC, &ami, error);
-        imp_contingency_free(contingency);
-        imp_clustering_free(clustering);
-        *mean += ami / (double)count;
+    (void)worker;
+    search *work = context;
+    imp_error error;
+    imp_status status = find_range(&work->episodes[e], work->dimensions, &work->ranges[e], &error);
+    imp_first_failure_note(&work->failure, e, status, &error);
+}
+
+static imp_status find_ranges(search *work, range *whole, imp_error *error)
+{
+    imp_first_failure_begin(&work->failure);
+    imp_parallel(work->count, work->threads, find_range_of, work);
+    imp_status status = imp_first_failure_end(&work->failure, error);
+    *whole = (range){.least = INFINITY};
+    for (size_t e = 0; e < work->count && status == IMP_OK; e++) {
+        whole->least = fmin(whole->least, work->ranges[e].least);
+        whole->most = fmax(whole->most, work->ranges[e].most);
     }
+    /* Points that all coincide are one cluster by any threshold. */
+    if (whole->most == 0)
+        whole->least = 0;
     return status;
 }
 
-imp_status imp_cluster_tune(const imp_labeled_points *episodes, size_t count, size_t d,
-                            const imp_cluster_options *options, double *lambda, imp_error *error)
+/* ---- one candidate ---- */
+
+static imp_status score(const search *work, size_t e, double *ami, imp_error *error)
+{
+    const imp_labeled_points *episode = &work->episodes[e];
+    imp_clustering *clustering;
+    imp_contingency *contingency = NULL;
+    imp_status status = imp_cluster(episode->x, episode->count, work->dimensions, &work->options,
+                                    &clustering, error);
+    if (status == IMP_OK)
+        status = imp_contingency_create(episode->label, clustering->assignment, episode->count,
+                                        &contingency, error);
+    if (status == IMP_OK)
+        status = imp_ami(contingency, IMP_ARITHMETIC, ami, error);
+    imp_contingency_free(contingency);
+    imp_clustering_free(clustering);
+    return status;
+}
+
+static void score_of(size_t e, int worker, void *context)
+{
+    (void)worker;
+    search *work = context;
+    imp_error error;
+    imp_status status = score(work, e, &work->ami[e], &error);
+    imp_first_failure_note(&work->failure, e, status, &error);
+}
+
+/* The mean adjusted mutual information of the clusterings by a threshold. */
+static imp_status try_candidate(search *work, double lambda, double *mean, imp_error *error)
+{
+    work->options.lambda = lambda;
+    imp_first_failure_begin(&work->failure);
+    imp_parallel(work->count, work->threads, score_of, work);
+    imp_status status = imp_first_failure_end(&work->failure, error);
+    *mean = 0;
+    for (size_t e = 0; e < work->count && status == IMP_OK; e++)
+        *mean += work->ami[e] / (double)work->count;
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* The best so far, and between which thresholds a better one may lie. */
+typedef struct finding {
+    double ami, lambda;
+    range around;
+} finding;
+
+/* Tries `count` candidates, evenly over the logarithms from where part `first` of the range is
+ * passed on, downwards by `step` parts of it. */
+static imp_status narrow(search *work, finding *best, size_t count, double first, double step,
+                         imp_error *error)
+{
+    double most = best->around.most, ratio = most > 0 ? best->around.least / most : 1;
+    double neighbour = pow(ratio, step);
+    for (size_t i = 0; i < count; i++) {
+        double ami, lambda = most * pow(ratio, first + (double)i * step);
+        imp_status status = try_candidate(work, lambda, &ami, error);
+        if (status != IMP_OK)
+            return status;
+        /* Of equals the largest: the fewest clusters. */
+        if (ami > best->ami || (ami == best->ami && lambda > best->lambda)) {
+            best->ami = ami;
+            best->lambda = lambda;
+        }
+    }
+    best->around.most = fmin(most, best->lambda / neighbour);
+    best->around.least = fmax(best->around.least, best->lambda * neighbour);
+    return IMP_OK;
+}
+
+static imp_status run(search *work, double *lambda, imp_error *error)
+{
+    finding best = {.ami = -INFINITY};
+    imp_status status = find_ranges(work, &best.around, error);
+    if (status == IMP_OK)
+        status = narrow(work, &best, COARSE, 0, 1 / (double)(COARSE - 1), error);
+    /* An even number of candidates within a range misses its ends and its middle, which are known.
+     */
+    for (int i = 0; i < REFINEMENTS && status == IMP_OK; i++)
+        status = narrow(work, &best, FINE, 1 / (double)(FINE + 1), 1 / (double)(FINE + 1), error);
+    if (status == IMP_OK)
+        *lambda = best.lambda;
+    return status;
+}
+
+static imp_status check(const imp_labeled_points *episodes, size_t count, size_t d,
+                        imp_error *error)
 {
     if (count == 0)
         return imp_fail(error, IMP_EINVAL, "there are no episodes to choose lambda on");
@@ -78,31 +183,36 @@ imp_status imp_cluster_tune(const imp_labeled_points *episodes, size_t count, si
         if (status != IMP_OK)
             return status;
     }
+    return IMP_OK;
+}
 
-    imp_cluster_options all;
-    imp_cluster_options_init(&all);
-    imp_status status =
-        imp_take_options(&all, sizeof all, options, "imp_cluster_options_init", error);
-    all.size = sizeof all;
-    double least, most, best = -INFINITY, chosen = 0;
+imp_status imp_cluster_tune_on(const imp_labeled_points *episodes, size_t count, size_t d,
+                               const imp_cluster_options *options, int threads, double *lambda,
+                               imp_error *error)
+{
+    search work = {.episodes = episodes,
+                   .count = count,
+                   .dimensions = d,
+                   .threads = imp_parallel_threads(threads)};
+    imp_cluster_options_init(&work.options);
+    imp_status status = check(episodes, count, d, error);
     if (status == IMP_OK)
-        status = find_range(episodes, count, d, &least, &most, error);
+        status = imp_take_options(&work.options, sizeof work.options, options,
+                                  "imp_cluster_options_init", error);
     if (status != IMP_OK)
         return status;
-    /* Points that all coincide are one cluster by any threshold. */
-    double ratio = most > 0 ? most / least : 1;
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        double mean;
-        all.lambda = most * pow(ratio, -(double)i / (CANDIDATES - 1));
-        status = score(episodes, count, d, &all, &mean, error);
-        if (status != IMP_OK)
-            return status;
-        /* Of equals the largest: the fewest clusters. */
-        if (mean > best) {
-            best = mean;
-            chosen = all.lambda;
-        }
-    }
-    *lambda = chosen;
-    return IMP_OK;
+    work.options.size = sizeof work.options;
+    work.ranges = imp_allocate(count, sizeof *work.ranges);
+    work.ami = imp_allocate(count, sizeof *work.ami);
+    status = work.ranges && work.ami ? run(&work, lambda, error)
+                                     : imp_fail_memory(error, "the choice of lambda");
+    imp_release(work.ranges);
+    imp_release(work.ami);
+    return status;
+}
+
+imp_status imp_cluster_tune(const imp_labeled_points *episodes, size_t count, size_t d,
+                            const imp_cluster_options *options, double *lambda, imp_error *error)
+{
+    return imp_cluster_tune_on(episodes, count, d, options, 0, lambda, error);
 }

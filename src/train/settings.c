@@ -20,6 +20,7 @@ const char *const imp_ink_names[] = {"own", "as-is", "invert", NULL};
 const char *const imp_task_names[] = {"characters", "alphabets", "classes", "super-classes", NULL};
 const char *const imp_no_yes_names[] = {"no", "yes", NULL};
 const char *const imp_optimizer_names[] = {"rmsprop", "sgd", "adam", NULL};
+const char *const imp_pool_names[] = {"own", "train", "val", "test", "all", NULL};
 
 /* ---- the table ---- */
 

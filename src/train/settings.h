@@ -57,6 +57,7 @@ extern const char *const imp_ink_names[];       /* own, as-is, invert */
 extern const char *const imp_task_names[];      /* characters, alphabets, classes, super-classes */
 extern const char *const imp_no_yes_names[];    /* no, yes */
 extern const char *const imp_optimizer_names[]; /* in the order of imp_optimizer_kind */
+extern const char *const imp_pool_names[];      /* in the order of imp_pool */
 
 typedef enum imp_setting_kind {
     IMP_SETTING_INTEGER,

@@ -70,7 +70,7 @@
     CHOICE(learn_sigma_u, "learn-sigma-u", imp_no_yes_names, "yes",                                \
            "whether that one is learned")                                                          \
     NUMBER(lambda, "lambda", -1, INFINITY, "-1",                                                   \
-           "squared distance beyond which a cluster is made; -1 estimates it")                     \
+           "squared distance beyond which a cluster is made; -1 or auto estimates it")             \
     INTEGER(cluster_steps, "cluster-steps", 1, 1000, "1", "repeats of the clustering")             \
     FLAG(learn_sigma, "learn-sigma", "prototypes: learn the variance instead of 1")                \
     FLAG(no_prior, "no-prior", "em: without the Chinese restaurant process")

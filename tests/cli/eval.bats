@@ -53,7 +53,39 @@ assert all(0 <= r["accuracy"] <= 1 for r in report["results"])
     [ "$status" -eq 0 ]
 }
 
+@test "eval --unsupervised clusters, with lambda given, swept or chosen" {
+    run --separate-stderr "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --lambda 3
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ ${lines[0]} == "5 testing episodes without labels, seed 1, of glyphs ("* ]]
+    [[ ${lines[2]} =~ ^imp\ +3.000\ +[0-9.]+\ ±\ [0-9.]+\ .*\ [0-9.]+$ ]]
+    run --separate-stderr "$IMP" eval --model $model --unsupervised --way 4 --shot 3 --episodes 5 \
+        --lambda auto --lambda-episodes 3 --method imp,dp-means
+    [ "$status" -eq 0 ]
+    [ "${lines[1]}" = "lambda chosen by AMI on 3 validation episodes" ]
+    [[ ${lines[3]} == "imp "* && ${lines[4]} == "dp-means "* ]]
+    "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --json --lambda-sweep 1:5:3 |
+        /usr/bin/python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["batch_norm"] == "running statistics" and report["validation_episodes"] == 0
+assert [r["lambda"] for r in report["results"]] == [1, 3, 5]
+assert all(0 <= r["purity"]["mean"] <= 1 and r["ami"]["interval"] >= 0 for r in report["results"])
+'
+}
+
+@test "eval --unsupervised gives the same numbers on any number of threads" {
+    for threads in 1 3; do
+        "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --lambda-episodes 4 \
+            --threads $threads >"clusters$threads"
+    done
+    cmp clusters1 clusters3
+}
+
 @test "eval's mistakes are sentences" {
+    run --separate-stderr "$IMP" eval --model $model --unsupervised --method prototypes
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp eval: 'prototypes' does not cluster without labels; imp and dp-means do; choose with --method" ]
     run --separate-stderr "$IMP" eval
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp eval: needs --model FILE" ]

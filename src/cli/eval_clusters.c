@@ -1,0 +1,188 @@
+/*
+ * eval_clusters.c - `imp eval --unsupervised`: images of unseen characters fall into clusters, and
+ * how well those are the characters is measured.
+ */
+#include "cli/eval_clusters.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <imp/version.h>
+
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "train/evaluate_clustering.h"
+
+static const char command[] = "eval";
+
+enum { MOST_RULES = 1000 };
+
+/* In the order of imp_cluster_rule. */
+static const char *const rule_names[] = {"imp", "dp-means", NULL};
+
+typedef struct field {
+    imp_cluster_options rules[MOST_RULES];
+    imp_clustering_evaluation results[MOST_RULES];
+    size_t count;
+    bool chosen; /* lambda was, on validation episodes */
+} field;
+
+/* ---- the rules ---- */
+
+/* One rule per method, or one per method and threshold. */
+static int gather(const imp_cluster_contest *contest, field *all)
+{
+    size_t thresholds = contest->lambda_count > 0 ? contest->lambda_count : 1;
+    imp_error error;
+    all->count = 0;
+    for (const char *list = contest->settings->method; *list;) {
+        char name[32];
+        size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        imp_settings settings = *contest->settings;
+        settings.method = name;
+        imp_cluster_options rule;
+        if (imp_clustering_rule(&settings, &rule, &error) != IMP_OK)
+            return imp_complain(IMP_EXIT_USAGE, command, "%s; choose with --method", error.message);
+        if (all->count + thresholds > MOST_RULES)
+            return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
+                                MOST_RULES);
+        for (size_t i = 0; i < thresholds; i++) {
+            all->rules[all->count] = rule;
+            if (contest->lambda_count > 0)
+                all->rules[all->count].lambda = contest->lambdas[i];
+            all->count++;
+        }
+        list += length + (list[length] == ',');
+    }
+    return IMP_GO_ON;
+}
+
+/* ---- the work ---- */
+
+static void show_episodes(size_t done, size_t total, void *context)
+{
+    imp_progress_show(context, done, total, false, "episodes");
+}
+
+static void show_validation(size_t done, size_t total, void *context)
+{
+    imp_progress_show(context, done, total, false, "validation episodes, to choose lambda on");
+}
+
+static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_purpose purpose,
+                                        imp_progress_line *line)
+{
+    imp_evaluate_options options = {.task = imp_clustering_task(contest->settings, purpose),
+                                    .episodes = contest->episodes,
+                                    .threads = contest->threads,
+                                    .progress = show_episodes,
+                                    .context = line};
+    options.task.seed = contest->seed;
+    return options;
+}
+
+static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
+                                 imp_progress_line *line, imp_error *error)
+{
+    imp_evaluate_options options = episodes_of(contest, IMP_FOR_VALIDATION, line);
+    options.episodes = contest->validation;
+    options.progress = show_validation;
+    for (size_t r = 0; r < all->count; r++) {
+        imp_cluster_options *rule = &all->rules[r];
+        if (!isnan(rule->lambda))
+            continue;
+        all->chosen = true;
+        imp_status status = imp_tune_clustering(contest->encoder, contest->dataset, rule, &options,
+                                                &rule->lambda, error);
+        if (status)
+            return status;
+    }
+    return IMP_OK;
+}
+
+/* ---- output ---- */
+
+static const char batch_norm_mode[] = "running statistics";
+
+static json_t *interval_json(imp_interval interval)
+{
+    json_t *half = isfinite(interval.half_width) ? json_real(interval.half_width) : json_null();
+    return json_pack("{s:f, s:o}", "mean", interval.mean, "interval", half);
+}
+
+static void print_json(const imp_cluster_contest *contest, const field *all)
+{
+    json_t *list = json_array();
+    for (size_t r = 0; r < all->count; r++) {
+        const imp_cluster_options *rule = &all->rules[r];
+        const imp_clustering_evaluation *result = &all->results[r];
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method", rule_names[rule->rule],
+                      "lambda", rule->lambda, "lambda_chosen", all->chosen, "purity",
+                      interval_json(result->purity), "nmi", interval_json(result->nmi), "ami",
+                      interval_json(result->ami), "clusters", interval_json(result->clusters)));
+    }
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(),
+        "command", contest->command_line, "model", contest->model, "data", contest->settings->data,
+        "fingerprint", imp_dataset_fingerprint(contest->dataset), "seed", (json_int_t)contest->seed,
+        "episodes", (json_int_t)contest->episodes, "validation_episodes",
+        (json_int_t)(all->chosen ? contest->validation : 0), "batch_norm", batch_norm_mode,
+        "settings", imp_settings_to_json(contest->settings), "results", list);
+    json_dumpf(report, stdout, JSON_INDENT(2));
+    fputc('\n', stdout);
+    json_decref(report);
+}
+
+static void print_table(const imp_cluster_contest *contest, const field *all)
+{
+    static const char *const purposes[] = {"training", "validation", "testing"};
+    printf("%zu %s episodes without labels, seed %llu, of %s (%.12s), batch norm with %s\n",
+           contest->episodes, purposes[contest->purpose], (unsigned long long)contest->seed,
+           contest->settings->data, imp_dataset_fingerprint(contest->dataset), batch_norm_mode);
+    if (all->chosen)
+        printf("lambda chosen by AMI on %zu validation episodes\n", contest->validation);
+    printf("\n%-12s%10s%17s%17s%17s%12s\n", "method", "lambda", "purity", "NMI", "AMI", "clusters");
+    for (size_t r = 0; r < all->count; r++) {
+        const imp_clustering_evaluation *result = &all->results[r];
+        const imp_interval measures[] = {result->purity, result->nmi, result->ami};
+        printf("%-12s%10.3f", rule_names[all->rules[r].rule], all->rules[r].lambda);
+        for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
+            char text[40];
+            snprintf(text, sizeof text, "%.3f ± %.3f", measures[m].mean, measures[m].half_width);
+            printf("%18s", text); /* the sign takes two bytes */
+        }
+        printf("%12.2f\n", result->clusters.mean);
+    }
+}
+
+int imp_eval_clusters(const imp_cluster_contest *contest)
+{
+    field *all = calloc(1, sizeof *all);
+    if (!all)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    int status = gather(contest, all);
+    if (status == IMP_GO_ON) {
+        imp_progress_line line = imp_progress_start(contest->quiet);
+        imp_evaluate_options options = episodes_of(contest, contest->purpose, &line);
+        options.task.pool = contest->pool;
+        imp_error error;
+        imp_status failed = choose_lambdas(contest, all, &line, &error);
+        if (!failed)
+            failed = imp_evaluate_clustering(contest->encoder, contest->dataset, all->rules,
+                                             all->count, &options, all->results, &error);
+        imp_progress_end(&line);
+        status =
+            failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : EXIT_SUCCESS;
+        if (!failed && contest->json)
+            print_json(contest, all);
+        else if (!failed)
+            print_table(contest, all);
+    }
+    free(all);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* contestant.c - what of a model an evaluation takes over. */
+#include "train/contestant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+imp_settings imp_evaluation_settings(const imp_model *model)
+{
+    imp_settings settings = model->settings;
+    settings.texts = NULL; /* the model keeps them */
+    settings.queries = 0;
+    settings.size = (int64_t)imp_network_options_of(model->network)->height;
+    return settings;
+}
+
+imp_contestant imp_contestant_of(const imp_model *model, const imp_settings *settings)
+{
+    imp_settings own = *settings;
+    /* What the model was trained with need not be an option of another method. */
+    own.learn_sigma &= strcmp(own.method, "prototypes") == 0;
+    own.no_prior &= strcmp(own.method, "em") == 0;
+    bool learned = model->values && strcmp(own.method, model->settings.method) == 0 &&
+                   own.sigma_l == model->settings.sigma_l && own.sigma_u == model->settings.sigma_u;
+    return (imp_contestant){.method = own.method,
+                            .options = imp_settings_method(&own),
+                            .values = learned ? model->values : NULL};
+}
+
+bool imp_sweep_parse(const char *text, imp_sweep *sweep)
+{
+    char rest;
+    long long count;
+    if (sscanf(text, "%lf:%lf:%lld%c", &sweep->from, &sweep->to, &count, &rest) != 3)
+        return false;
+    if (!(sweep->from >= 0 && isfinite(sweep->to) && sweep->to >= sweep->from) || count < 1 ||
+        count > IMP_MOST_THRESHOLDS)
+        return false;
+    sweep->count = (size_t)count;
+    return true;
+}
+
+double imp_sweep_at(const imp_sweep *sweep, size_t index)
+{
+    double step = sweep->count > 1 ? (double)index / (double)(sweep->count - 1) : 0;
+    return sweep->from + step * (sweep->to - sweep->from);
+}

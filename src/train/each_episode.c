@@ -1,0 +1,107 @@
+/* each_episode.c - the loop over episodes: draw, assemble, embed, visit. */
+#include "train/each_episode.h"
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/first_failure.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "episode/draw.h"
+
+/* What one thread works with. */
+typedef struct desk {
+    float *pixels, *embeddings;
+    size_t capacity; /* images */
+} desk;
+
+typedef struct walk {
+    const imp_encoder *encoder;
+    const imp_dataset *dataset;
+    const imp_evaluate_options *options;
+    imp_episode_visit *visit;
+    void *context;
+    imp_episode_plan plan;
+    desk *desks;
+    int threads;
+    atomic_size_t done;
+    imp_first_failure failure;
+} walk;
+
+static imp_status reserve(const walk *work, desk *own, size_t images, imp_error *error)
+{
+    if (images <= own->capacity)
+        return IMP_OK;
+    size_t side = imp_dataset_size(work->dataset);
+    size_t floats = imp_dataset_channels(work->dataset) * side * side;
+    imp_release(own->pixels);
+    imp_release(own->embeddings);
+    own->pixels = imp_allocate(images, floats * sizeof *own->pixels);
+    own->embeddings =
+        imp_allocate(images, imp_encoder_output_size(work->encoder) * sizeof *own->embeddings);
+    own->capacity = own->pixels && own->embeddings ? images : 0;
+    return own->capacity ? IMP_OK : imp_fail_memory(error, "the pixels of an episode");
+}
+
+static imp_status visit_one(const walk *work, size_t index, int worker, imp_error *error)
+{
+    desk *own = &work->desks[worker];
+    imp_episode episode;
+    imp_status status =
+        imp_episode_draw_planned(work->dataset, &work->plan, index, &episode, error);
+    if (status)
+        return status;
+    size_t images = imp_episode_size(&episode);
+    status = reserve(work, own, images, error);
+    if (!status) {
+        imp_episode_pixels(work->dataset, &episode, own->pixels);
+        status = imp_encoder_encode(work->encoder, own->pixels, images, 1, own->embeddings, error);
+    }
+    if (!status)
+        status = work->visit(&episode, own->embeddings, worker, work->context, error);
+    imp_episode_clear(&episode);
+    return status;
+}
+
+static void visit_block(size_t index, int worker, void *context)
+{
+    walk *work = context;
+    imp_error error;
+    imp_status status = visit_one(work, index, worker, &error);
+    imp_first_failure_note(&work->failure, index, status, &error);
+    size_t done = atomic_fetch_add(&work->done, 1) + 1;
+    if (worker == 0 && work->options->progress) /* worker 0 is the caller's thread */
+        work->options->progress(done, work->options->episodes, work->options->context);
+}
+
+imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *dataset,
+                            const imp_evaluate_options *options, imp_episode_visit *visit,
+                            void *context, imp_error *error)
+{
+    if (options->episodes == 0)
+        return imp_fail(error, IMP_EINVAL, "an evaluation needs at least one episode");
+    walk work = {.encoder = encoder,
+                 .dataset = dataset,
+                 .options = options,
+                 .visit = visit,
+                 .context = context,
+                 .threads = imp_parallel_threads(options->threads)};
+    imp_status status = imp_episode_plan_make(&work.plan, dataset, &options->task, error);
+    if (status)
+        return status;
+    work.desks = imp_allocate_zeroed((size_t)work.threads, sizeof *work.desks);
+    if (work.desks) {
+        imp_first_failure_begin(&work.failure);
+        imp_parallel(options->episodes, work.threads, visit_block, &work);
+        status = imp_first_failure_end(&work.failure, error);
+    } else {
+        status = imp_fail_memory(error, "an evaluation");
+    }
+    for (int t = 0; work.desks && t < work.threads; t++) {
+        imp_release(work.desks[t].pixels);
+        imp_release(work.desks[t].embeddings);
+    }
+    imp_release(work.desks);
+    imp_episode_plan_clear(&work.plan);
+    return status;
+}
