@@ -15,7 +15,8 @@ declare -A may_use=(
     [episode]="data base"
     [methods]="kernels base"
     [train]="methods episode draw data nn kernels base"
-    [cli]="train methods episode draw data nn kernels base"
+    [paper]="train methods episode draw data nn kernels base"
+    [cli]="paper train methods episode draw data nn kernels base"
 )
 
 faults=0

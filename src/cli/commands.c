@@ -18,6 +18,7 @@ const imp_command imp_commands[] = {
     {&imp_help_usage, imp_command_help},
     {&imp_metrics_usage, imp_command_metrics},
     {&imp_model_usage, imp_command_model},
+    {&imp_paper_usage, imp_command_paper},
     {&imp_predict_usage, imp_command_predict},
     {&imp_train_usage, imp_command_train},
     {NULL, NULL},

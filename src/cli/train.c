@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
+#include "cli/training_progress.h"
 #include "train/choices.h"
 #include "train/recipe.h"
 #include "train/run_folder.h"
@@ -77,7 +78,7 @@ static int fail(const imp_error *error)
 
 /* ---- progress ---- */
 
-static void describe(const imp_train_report *report, char *text, size_t size)
+void imp_training_describe(const imp_train_report *report, char *text, size_t size)
 {
     const imp_line *line = &report->line;
     int used = snprintf(text, size, "loss %.3f  accuracy %.1f%%  clusters %.1f", line->loss,
@@ -99,7 +100,7 @@ static bool proceed(const imp_train_report *report, void *context)
     imp_progress_line *line = context;
     if (imp_progress_due(line, report->new_line)) {
         char text[400];
-        describe(report, text, sizeof text);
+        imp_training_describe(report, text, sizeof text);
         imp_progress_show(line, report->update, report->updates, report->new_line, text);
     }
     return !imp_interrupted();

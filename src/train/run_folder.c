@@ -31,8 +31,7 @@ bool imp_run_has(const char *folder, const char *name)
     return access(imp_run_file(folder, name).text, F_OK) == 0;
 }
 
-/* Like mkdir -p. */
-static imp_status make_folders(const char *folder, imp_error *error)
+imp_status imp_make_folders(const char *folder, imp_error *error)
 {
     imp_run_path path = imp_run_file(folder, "");
     for (char *slash = strchr(path.text + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -50,7 +49,7 @@ imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_e
     if (imp_run_has(folder, imp_settings_name) || imp_run_has(folder, imp_checkpoint_name))
         return imp_fail(error, IMP_EINVAL,
                         "'%s' already holds a run; resume it, or choose another folder", folder);
-    imp_status status = make_folders(folder, error);
+    imp_status status = imp_make_folders(folder, error);
     return status ? status : imp_run_write_settings(folder, settings, error);
 }
 

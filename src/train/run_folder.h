@@ -19,6 +19,9 @@ imp_run_path imp_run_file(const char *folder, const char *name);
 /* Whether there is such a file in it. */
 bool imp_run_has(const char *folder, const char *name);
 
+/* Makes a folder, with those above it; that it is there already is no failure. */
+imp_status imp_make_folders(const char *folder, imp_error *error);
+
 /* Makes the folder, with those above it, and writes the settings into it. A folder that already
  * holds a run is refused: IMP_EINVAL. */
 imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error);

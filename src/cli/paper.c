@@ -1,0 +1,295 @@
+/*
+ * paper.c - `imp paper`: makes the paper's Omniglot tables again, or tells how far they are.
+ */
+#include "paper/paper.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/suggest.h"
+#include "cli/training_progress.h"
+#include "paper/tables.h"
+
+typedef struct settings {
+    const char *data, *out, *runs;
+    int64_t updates, seeds, episodes, threads;
+    bool list, again, train_nothing, quiet;
+} settings;
+
+static const imp_option options[] = {
+    {IMP_OPTION_HEADING("Work")},
+    {IMP_OPTION_FLAG(settings, list), .name = "list",
+     .help = "tell which runs the tables take, how far they are and how long they will take"},
+    {IMP_OPTION_TEXT(settings, data), .name = "data", .argument = "DATA", .initial = "omniglot",
+     .help = "where Omniglot lies: omniglot:PATH, a folder or a pack"},
+    {IMP_OPTION_TEXT(settings, out), .name = "out", .argument = "FOLDER",
+     .initial = "results/omniglot", .help = "where result files and README.md are written"},
+    {IMP_OPTION_TEXT(settings, runs), .name = "runs", .argument = "FOLDER",
+     .help = "where runs are trained; by default imp/paper in $XDG_CACHE_HOME or ~/.cache"},
+    {IMP_OPTION_INTEGER(settings, updates), .name = "updates", .argument = "N",
+     .integers = {0, INT64_MAX}, .initial = "0",
+     .help = "of every run, its schedule scaled to them; 0 is as the table of runs says"},
+    {IMP_OPTION_INTEGER(settings, seeds), .name = "seeds", .argument = "N", .integers = {0, 1000},
+     .initial = "0", .help = "train at most so many seeds of a run; 0 is as the table says"},
+    {IMP_OPTION_INTEGER(settings, episodes), .name = "episodes", .argument = "N",
+     .integers = {1, 100000000}, .initial = "1000", .help = "test episodes of a figure"},
+    {IMP_OPTION_FLAG(settings, again), .name = "again",
+     .help = "measure also what has a result; train what --runs does not hold"},
+    {IMP_OPTION_FLAG(settings, train_nothing), .name = "train-nothing",
+     .help = "measure what is trained and leave out the rest"},
+    {IMP_OPTION_INTEGER(settings, threads), .name = "threads", .argument = "N",
+     .integers = {0, 1024}, .initial = "0",
+     .help = "0 is one per core; results do not depend on it"},
+    {IMP_OPTION_FLAG(settings, quiet), .name = "quiet", .help = "no progress on stderr"},
+    {IMP_OPTION_END}};
+
+static const char *const examples[] = {
+    "imp paper --list", "imp paper alphabets --data omniglot:PATH",
+    "imp paper all --data omniglot:PATH --runs /scratch/runs", NULL};
+
+const imp_usage imp_paper_usage = {
+    .command = "paper",
+    .summary = "Make the paper's Omniglot tables again",
+    .operands = "TABLE|all",
+    .fewest = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+};
+
+static const char command[] = "paper";
+
+/* ---- progress ---- */
+
+typedef struct teller {
+    imp_progress_line line;
+    const settings *given;
+    const char *table; /* as typed */
+} teller;
+
+/* How to go on, which is to say the same again. */
+static void tell_how_to_go_on(const teller *tells)
+{
+    fprintf(stderr, "stopped; the same command goes on: imp paper %s\n", tells->table);
+}
+
+static void begin(const char *run, const char *what, void *context)
+{
+    teller *tells = context;
+    imp_progress_end(&tells->line);
+    if (!tells->given->quiet)
+        fprintf(stderr, "%s: %s\n", run, what);
+}
+
+static void fail_run(const char *run, const char *sentence, void *context)
+{
+    teller *tells = context;
+    imp_progress_end(&tells->line);
+    imp_complain(IMP_EXIT_FAILURE, command, "%s: %s", run, sentence);
+}
+
+static bool training(const imp_train_report *report, void *context)
+{
+    teller *tells = context;
+    if (imp_progress_due(&tells->line, report->new_line)) {
+        char text[400];
+        imp_training_describe(report, text, sizeof text);
+        imp_progress_show(&tells->line, report->update, report->updates, report->new_line, text);
+    }
+    return !imp_interrupted();
+}
+
+enum { INTERRUPTED = 130 }; /* what a shell says of a command that Ctrl-C ended */
+
+/* Nothing of an evaluation is kept before its end, and what was finished before is on disk: there
+ * is nothing to wait for. */
+static void measuring(size_t done, size_t total, void *context)
+{
+    teller *tells = context;
+    imp_progress_show(&tells->line, done, total, false, "episodes");
+    if (imp_interrupted()) {
+        imp_progress_end(&tells->line);
+        tell_how_to_go_on(tells);
+        exit(INTERRUPTED);
+    }
+}
+
+/* ---- the list ---- */
+
+typedef struct total {
+    double images; /* still to be embedded */
+    size_t done, begun, absent, faults;
+} total;
+
+static void describe(const imp_paper_state *state, char *text, size_t size)
+{
+    if (state->done)
+        snprintf(text, size, "done");
+    else if (state->run.stage == IMP_RUN_TRAINED)
+        snprintf(text, size, "trained, not measured");
+    else if (state->run.stage == IMP_RUN_BEGUN)
+        snprintf(text, size, "begun, %llu of %llu updates", (unsigned long long)state->run.update,
+                 (unsigned long long)state->updates);
+    else
+        snprintf(text, size, "not begun, %llu updates", (unsigned long long)state->updates);
+}
+
+static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, int seed,
+                     double speed, total *sum)
+{
+    imp_paper_state state;
+    imp_error error;
+    imp_paper_name name = imp_paper_run_name(run, seed);
+    if (imp_paper_look(wanted, run, seed, &state, &error) != IMP_OK) {
+        sum->faults++;
+        printf("  %-44s%s\n", name.text, error.message);
+        return;
+    }
+    char text[80];
+    describe(&state, text, sizeof text);
+    printf("  %-44s%-30s", name.text, text);
+    if (state.images > 0)
+        printf("about %s", imp_duration_of(state.images / speed).text);
+    putchar('\n');
+    sum->images += state.images;
+    sum->done += state.done;
+    sum->begun += !state.done && state.run.stage != IMP_RUN_ABSENT;
+    sum->absent += !state.done && state.run.stage == IMP_RUN_ABSENT;
+}
+
+/* Every run is listed under the first table that needs it, so that times can be added. */
+static bool is_listed_before(const char *table, const char *run)
+{
+    for (size_t t = 0; strcmp(imp_paper_table_at(t).name, table) != 0; t++)
+        if (imp_paper_table_needs(imp_paper_table_at(t).name, run))
+            return true;
+    return false;
+}
+
+static void list_table(imp_paper_options *wanted, const imp_paper_table *table, bool alone,
+                       double speed, total *sum)
+{
+    printf("%s: %s (%s)\n", table->name, table->title, table->where);
+    wanted->table = table->name;
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        if (!imp_paper_table_needs(table->name, run.name))
+            continue;
+        if (!alone && is_listed_before(table->name, run.name)) {
+            printf("  %-44s%s\n", run.name, "as above");
+            continue;
+        }
+        for (int seed = 1; seed <= imp_paper_seeds(wanted, &run); seed++)
+            list_run(wanted, &run, seed, speed, sum);
+    }
+}
+
+static int list(imp_paper_options *wanted)
+{
+    const char *only = wanted->table;
+    total sum = {0};
+    double speed = imp_paper_speed(wanted);
+    for (size_t t = 0; imp_paper_table_at(t).name; t++) {
+        imp_paper_table table = imp_paper_table_at(t);
+        if (!only || strcmp(table.name, only) == 0)
+            list_table(wanted, &table, only != NULL, speed, &sum);
+    }
+    printf("\n%zu runs are done, %zu begun, %zu not begun; training the rest takes about %s, "
+           "estimated at %.0f images/s\n",
+           sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
+    return sum.faults > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- the command ---- */
+
+static int reproduce(imp_paper_options *wanted, teller *tells)
+{
+    imp_error error;
+    imp_paper_outcome outcome;
+    imp_interrupt_catch();
+    tells->line = imp_progress_start(tells->given->quiet);
+    wanted->listener = (imp_paper_listener){.begin = begin,
+                                            .fail = fail_run,
+                                            .training = training,
+                                            .measuring = measuring,
+                                            .context = tells};
+    imp_status failed = imp_paper_reproduce(wanted, &outcome, &error);
+    imp_progress_end(&tells->line);
+    if (failed)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (outcome.stopped) {
+        tell_how_to_go_on(tells);
+        return INTERRUPTED;
+    }
+    if (outcome.failed > 0)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%zu runs failed, the others are done",
+                            outcome.failed);
+    if (!tells->given->quiet)
+        fprintf(stderr, "the report is %s/README.md\n", wanted->out);
+    return EXIT_SUCCESS;
+}
+
+/* Where runs are kept if the user does not say; false when there is no such place. */
+static bool find_runs(char *path, size_t size)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (cache && cache[0] == '/')
+        length = snprintf(path, size, "%s/imp/paper", cache);
+    else if (home && home[0])
+        length = snprintf(path, size, "%s/.cache/imp/paper", home);
+    return length > 0 && (size_t)length < size;
+}
+
+static int check_table(const char *name)
+{
+    char names[300] = "all";
+    imp_suggestion suggestion = imp_suggestion_start(name);
+    imp_suggestion_offer(&suggestion, "all");
+    for (size_t t = 0; imp_paper_table_at(t).name; t++) {
+        const char *known = imp_paper_table_at(t).name;
+        if (strcmp(known, name) == 0)
+            return IMP_GO_ON;
+        imp_suggestion_offer(&suggestion, known);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", known);
+    }
+    if (suggestion.nearest)
+        return imp_complain(IMP_EXIT_USAGE, command, "there is no table '%s'; did you mean '%s'?",
+                            name, suggestion.nearest);
+    return imp_complain(IMP_EXIT_USAGE, command, "there is no table '%s'; there are %s", name,
+                        names);
+}
+
+int imp_command_paper(int argc, char **argv)
+{
+    settings given = {0};
+    int operands, status = imp_parse(&imp_paper_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    if (operands == 0 && !given.list)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs a TABLE, or 'all'; 'imp paper --list' lists them");
+    const char *table = operands > 0 ? argv[1] : "all";
+    if (strcmp(table, "all") != 0 && (status = check_table(table)) != IMP_GO_ON)
+        return status;
+    char runs[4096];
+    if (!given.runs && !find_runs(runs, sizeof runs))
+        return imp_complain(IMP_EXIT_USAGE, command, "needs --runs FOLDER, as HOME is not set");
+    imp_paper_options wanted = {.table = strcmp(table, "all") == 0 ? NULL : table,
+                                .data = given.data,
+                                .out = given.out,
+                                .runs = given.runs ? given.runs : runs,
+                                .updates = given.updates,
+                                .seeds = given.seeds,
+                                .episodes = (size_t)given.episodes,
+                                .threads = (int)given.threads,
+                                .again = given.again,
+                                .train_nothing = given.train_nothing};
+    teller tells = {.given = &given, .table = table};
+    return given.list ? list(&wanted) : reproduce(&wanted, &tells);
+}

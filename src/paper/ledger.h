@@ -1,0 +1,73 @@
+/*
+ * ledger.h - result files: what was trained and measured, one file per run and seed.
+ *
+ *     {"version": ..., "run": "alphabets-imp", "seed": 1, "command": "imp train ...",
+ *      "settings": {...}, "fingerprint": of the data, "updates": 5000, "best_update": ...,
+ *      "validation": accuracy or null, "seconds": ..., "images_per_second": ...,
+ *      "model": SHA-256 of the model file,
+ *      "evaluations": [{"options": ..., "rows": ["alphabets: ..."], "command": "imp eval ...",
+ *                       "seed": 1, "episodes": 1000, "batch_norm": ...,
+ *                       "accuracy": {"mean": ..., "interval": ...}, ...}]}
+ *
+ * The report is made of these files alone. They name no place of the machine they were made on:
+ * DATA stands for where the data lies.
+ */
+#ifndef IMP_PAPER_LEDGER_H
+#define IMP_PAPER_LEDGER_H
+
+#include <imp/metrics.h>
+
+#include "base/json.h"
+#include "paper/runs.h"
+
+typedef struct imp_result {
+    json_t *file; /* NULL: there is none yet */
+
+    /* Out of it. */
+    const char *model; /* its checksum */
+    int64_t updates;
+    double seconds, images_per_second;
+} imp_result;
+
+/* FOLDER/NAME.json, cut if it is too long for any file system. */
+typedef struct imp_result_path {
+    char text[4096];
+} imp_result_path;
+imp_result_path imp_result_file(const char *folder, const imp_paper_run *run, int seed);
+
+/* Reads the result of a run; that there is none is no failure. Release with imp_result_clear().
+ * IMP_EFORMAT names the file and what is wrong in it; *result is then empty. */
+imp_status imp_result_load(const char *folder, const imp_paper_run *run, int seed,
+                           imp_result *result, imp_error *error);
+
+/* Harmless on a zeroed one. */
+void imp_result_clear(imp_result *result);
+
+/* The evaluation made with those options of `imp eval`, or NULL. */
+json_t *imp_result_evaluation(const imp_result *result, const char *options);
+
+/* A figure of an evaluation by the name of its measure; false when it has none. */
+bool imp_result_figure(const json_t *evaluation, const char *measure, imp_interval *figure);
+
+/* How a training went. */
+typedef struct imp_training_record {
+    imp_settings settings;
+    char fingerprint[65], model[65];
+    uint64_t best_update;
+    double validation; /* NAN: there was none */
+    double seconds, images_per_second;
+} imp_training_record;
+
+/* Begins the result of a run without evaluations; what it held is released. */
+imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int seed,
+                            const imp_training_record *record, imp_error *error);
+
+/* Adds an evaluation, whose reference is taken on failure too, in place of one with the same
+ * options. */
+imp_status imp_result_add(imp_result *result, json_t *evaluation, imp_error *error);
+
+/* Writes the file atomically; the folder must be there. */
+imp_status imp_result_save(const imp_result *result, const char *folder, const imp_paper_run *run,
+                           int seed, imp_error *error);
+
+#endif

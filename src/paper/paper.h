@@ -1,0 +1,72 @@
+/*
+ * paper.h - the paper's Omniglot tables made again: trains what is missing, measures it, and writes
+ * result files and the report.
+ *
+ * It can be stopped at any moment and called again: finished results are never made twice, and a
+ * training goes on from its last checkpoint.
+ */
+#ifndef IMP_PAPER_PAPER_H
+#define IMP_PAPER_PAPER_H
+
+#include "paper/run_state.h"
+#include "paper/runs.h"
+#include "train/trainer.h"
+
+/* What is told on the way. None may be NULL. */
+typedef struct imp_paper_listener {
+    /* A run's training or measuring begins; `what` is a sentence without its full stop. */
+    void (*begin)(const char *run, const char *what, void *context);
+    /* A run, or a picture, failed; the others go on. */
+    void (*fail)(const char *run, const char *sentence, void *context);
+    /* As in imp_train_options: false stops after a checkpoint. */
+    bool (*training)(const imp_train_report *report, void *context);
+    /* Episodes of an evaluation. */
+    void (*measuring)(size_t done, size_t total, void *context);
+    void *context;
+} imp_paper_listener;
+
+typedef struct imp_paper_options {
+    const char *table;  /* NULL: all */
+    const char *data;   /* as imp_dataset_open() takes it */
+    const char *out;    /* folder of the results; is made if it is not there */
+    const char *runs;   /* folder of the runs' folders */
+    int64_t updates;    /* of every run; 0: as many as the table of runs says */
+    int64_t seeds;      /* at most so many; 0: as many as the table says */
+    size_t episodes;    /* test episodes of an evaluation */
+    int threads;        /* 0: as many as the machine offers */
+    bool again;         /* measure also what has a result */
+    bool train_nothing; /* leave out runs that are not trained yet */
+    imp_paper_listener listener;
+} imp_paper_options;
+
+typedef struct imp_paper_outcome {
+    bool stopped;  /* the listener wanted it */
+    size_t failed; /* runs that failed */
+} imp_paper_outcome;
+
+/* Makes the results of a table or of all. A run that fails is reported to the listener and counted,
+ * not returned: what is returned is that nothing could be done at all, e.g. because the folder
+ * cannot be made. */
+imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outcome *outcome,
+                               imp_error *error);
+
+/* How far a run and seed of a table is. */
+typedef struct imp_paper_state {
+    bool done;         /* all results of the table are there */
+    imp_run_state run; /* zeroed if done */
+    uint64_t updates;
+    double images; /* still to be embedded in training */
+} imp_paper_state;
+
+/* On failure the sentence says what is wrong with the run. */
+imp_status imp_paper_look(const imp_paper_options *options, const imp_paper_run *run, int seed,
+                          imp_paper_state *state, imp_error *error);
+
+/* How many seeds of a run the options ask for. */
+int imp_paper_seeds(const imp_paper_options *options, const imp_paper_run *run);
+
+/* How many images per second are trained on here: what the logs of all runs in the folder say on
+ * average; else the result files; else a probe, which takes a moment. NAN if even that fails. */
+double imp_paper_speed(const imp_paper_options *options);
+
+#endif

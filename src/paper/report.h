@@ -1,0 +1,32 @@
+/*
+ * report.h - README.md of the results: every row of the tables with the paper's figure and ours.
+ */
+#ifndef IMP_PAPER_REPORT_H
+#define IMP_PAPER_REPORT_H
+
+#include <imp/metrics.h>
+
+#include "paper/tables.h"
+
+/* What the seeds of a row's run gave, in the row's units. */
+typedef struct imp_paper_finding {
+    size_t seeds;        /* measured so far; 0: not run */
+    imp_interval figure; /* means over the seeds, of the intervals too: the episodes are the same */
+    double least, most;  /* of the seeds */
+    int64_t fewest_updates, most_updates;
+    double seconds; /* of training a seed, on average */
+} imp_paper_finding;
+
+/* Collects a row's findings from the result files of a folder. IMP_EFORMAT for a damaged file. */
+imp_status imp_paper_find(const imp_paper_row *row, const char *folder, imp_paper_finding *finding,
+                          imp_error *error);
+
+/* Whether a figure reaches the paper's: it is better, or no further below than the paper's interval
+ * and half a point. */
+bool imp_paper_is_met(const imp_paper_row *row, double figure);
+
+/* Writes FOLDER/README.md atomically from the result files and pictures in the folder, with
+ * FOLDER/notes.md, which is written by hand, at its end. */
+imp_status imp_paper_report(const char *folder, imp_error *error);
+
+#endif

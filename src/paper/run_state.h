@@ -1,0 +1,25 @@
+/* run_state.h - how far a run is, from what lies in its folder. */
+#ifndef IMP_PAPER_RUN_STATE_H
+#define IMP_PAPER_RUN_STATE_H
+
+#include "train/settings.h"
+
+typedef enum imp_run_stage {
+    IMP_RUN_ABSENT, /* not begun */
+    IMP_RUN_BEGUN,
+    IMP_RUN_TRAINED /* the model is there */
+} imp_run_stage;
+
+typedef struct imp_run_state {
+    imp_run_stage stage;
+    uint64_t update;          /* of the last checkpoint */
+    double seconds;           /* spent so far, and */
+    double images_per_second; /* how many it embedded meanwhile; NAN while the log is empty */
+} imp_run_state;
+
+/* Looks into the folder of a run that should have these settings. A run that has others is refused:
+ * IMP_EINVAL names the setting. */
+imp_status imp_run_look(const char *folder, const imp_settings *wanted, imp_run_state *state,
+                        imp_error *error);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * tables.c - the paper's tables. Figures are copied from it as printed, accuracies in percent.
+ */
+#include "paper/tables.h"
+
+#include <math.h>
+#include <string.h>
+
+/* clang-format off */
+static const imp_paper_table tables[] = {
+    {"alphabets",    "Alphabets and characters", "Table 3"},
+    {"modes",        "Held-out modes: 10-way 5-shot alphabets, 40% of the characters train", "Table 4"},
+    {"unsupervised", "Clustering of unseen characters without labels", "Table 5"},
+    {"supervised",   "Fully supervised", "Table 6"},
+    {"semi",         "Semi-supervised, 40% of the labels, 5 unlabelled images per class and 5 distractor classes", "Table 7"},
+    {"sigma",        "Ablation: learned variance and several modes", "Table 1"},
+    {"tied",         "Ablation: one variance for labelled and unlabelled clusters", "Table 2"},
+    {"inference",    "Ablation: other inference schemes", "Table 9, and the text below it"},
+    {"iterations",   "Ablation: more clustering iterations", "\"Ablations and Alternatives\""},
+    {"accumulation", "Gradient accumulation: updates of 20-way size from 5-way episodes", "Table 8"},
+    {"lambda",       "Accuracy over the threshold lambda", "Figure 3"},
+    {"embedding",    "Test characters in the plane, by alphabet", "Figure 1"},
+};
+
+/* What a row is tested on. */
+#define AS_TRAINED   ""
+#define CHARACTERS   "--task characters --way 20 --shot 1"
+#define STEPS_100    "--cluster-steps 100"
+#define SWEEP(method) "--method " #method " --lambda-sweep 5:195:20"
+#define TEST(way, shot) "--way " #way " --shot " #shot
+#define CLUSTER(method, way) "--unsupervised --method " #method " --way " #way " --shot 5"
+
+/* How rows are labelled. */
+#define A_TO_A "alphabets → alphabets, 10-way 10-shot"
+#define A_TO_C "alphabets → characters, 20-way 1-shot"
+#define C_TO_C "characters → characters, 20-way 1-shot"
+#define REN "soft k-means + cluster"
+
+#define ACCURACY IMP_PAPER_ACCURACY
+#define PURITY IMP_PAPER_PURITY
+#define NMI IMP_PAPER_NMI
+#define AMI IMP_PAPER_AMI
+
+static const imp_paper_row rows[] = {
+    {"alphabets", A_TO_A, "IMP",        "alphabets-imp",          AS_TRAINED, ACCURACY, 92.0, 0.1},
+    {"alphabets", A_TO_A, "prototypes", "alphabets-prototypes",   AS_TRAINED, ACCURACY, 65.6, 0.4},
+    {"alphabets", A_TO_A, "neighbors",  "alphabets-neighbors",    AS_TRAINED, ACCURACY, 92.4, 0.2},
+    {"alphabets", A_TO_C, "IMP",        "alphabets-imp",          CHARACTERS, ACCURACY, 95.4, 0.2},
+    {"alphabets", A_TO_C, "prototypes", "alphabets-prototypes",   CHARACTERS, ACCURACY, 82.1, 0.4},
+    {"alphabets", A_TO_C, "neighbors",  "alphabets-neighbors",    CHARACTERS, ACCURACY, 95.4, 0.2},
+    {"alphabets", C_TO_C, "IMP",        "20way-1shot-imp",        AS_TRAINED, ACCURACY, 95.1, 0.1},
+    {"alphabets", C_TO_C, "prototypes", "20way-1shot-prototypes", AS_TRAINED, ACCURACY, 94.9, 0.2},
+    {"alphabets", C_TO_C, "neighbors",  "20way-1shot-neighbors",  AS_TRAINED, ACCURACY, 95.1, 0.1},
+
+    {"modes", "training modes", "IMP",        "modes-imp",        "--pool train", ACCURACY, 99.0, 0.1},
+    {"modes", "testing modes",  "IMP",        "modes-imp",        "--pool test",  ACCURACY, 94.9, 0.2},
+    {"modes", "both modes",     "IMP",        "modes-imp",        "--pool all",   ACCURACY, 96.6, 0.2},
+    {"modes", "training modes", "prototypes", "modes-prototypes", "--pool train", ACCURACY, 92.4, 0.3},
+    {"modes", "testing modes",  "prototypes", "modes-prototypes", "--pool test",  ACCURACY, 77.7, 0.4},
+    {"modes", "both modes",     "prototypes", "modes-prototypes", "--pool all",   ACCURACY, 82.9, 0.4},
+
+    {"unsupervised", "purity, 10-way",  "IMP",      "alphabets-imp",        CLUSTER(imp, 10),       PURITY, 0.97, 0},
+    {"unsupervised", "purity, 100-way", "IMP",      "alphabets-imp",        CLUSTER(imp, 100),      PURITY, 0.90, 0},
+    {"unsupervised", "purity, 200-way", "IMP",      "alphabets-imp",        CLUSTER(imp, 200),      PURITY, 0.91, 0},
+    {"unsupervised", "purity, 10-way",  "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 10),  PURITY, 0.91, 0},
+    {"unsupervised", "purity, 100-way", "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 100), PURITY, 0.73, 0},
+    {"unsupervised", "purity, 200-way", "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 200), PURITY, 0.71, 0},
+    {"unsupervised", "NMI, 10-way",     "IMP",      "alphabets-imp",        CLUSTER(imp, 10),       NMI,    0.97, 0},
+    {"unsupervised", "NMI, 100-way",    "IMP",      "alphabets-imp",        CLUSTER(imp, 100),      NMI,    0.95, 0},
+    {"unsupervised", "NMI, 200-way",    "IMP",      "alphabets-imp",        CLUSTER(imp, 200),      NMI,    0.94, 0},
+    {"unsupervised", "NMI, 10-way",     "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 10),  NMI,    0.89, 0},
+    {"unsupervised", "NMI, 100-way",    "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 100), NMI,    0.88, 0},
+    {"unsupervised", "NMI, 200-way",    "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 200), NMI,    0.87, 0},
+    {"unsupervised", "AMI, 10-way",     "IMP",      "alphabets-imp",        CLUSTER(imp, 10),       AMI,    0.92, 0},
+    {"unsupervised", "AMI, 100-way",    "IMP",      "alphabets-imp",        CLUSTER(imp, 100),      AMI,    0.81, 0},
+    {"unsupervised", "AMI, 200-way",    "IMP",      "alphabets-imp",        CLUSTER(imp, 200),      AMI,    0.70, 0},
+    {"unsupervised", "AMI, 10-way",     "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 10),  AMI,    0.76, 0},
+    {"unsupervised", "AMI, 100-way",    "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 100), AMI,    0.58, 0},
+    {"unsupervised", "AMI, 200-way",    "DP-means", "alphabets-prototypes", CLUSTER(dp-means, 200), AMI,    0.51, 0},
+
+    {"supervised", "5-way 1-shot",  "IMP",        "5way-1shot-imp",         AS_TRAINED, ACCURACY, 98.4, 0.3},
+    {"supervised", "5-way 5-shot",  "IMP",        "5way-5shot-imp",         AS_TRAINED, ACCURACY, 99.5, 0.1},
+    {"supervised", "20-way 1-shot", "IMP",        "20way-1shot-imp",        AS_TRAINED, ACCURACY, 95.0, 0.1},
+    {"supervised", "20-way 5-shot", "IMP",        "20way-5shot-imp",        AS_TRAINED, ACCURACY, 98.6, 0.1},
+    {"supervised", "5-way 1-shot",  "neighbors",  "5way-1shot-neighbors",   AS_TRAINED, ACCURACY, 98.4, 0.3},
+    {"supervised", "5-way 5-shot",  "neighbors",  "5way-5shot-neighbors",   AS_TRAINED, ACCURACY, 99.4, 0.1},
+    {"supervised", "20-way 1-shot", "neighbors",  "20way-1shot-neighbors",  AS_TRAINED, ACCURACY, 95.0, 0.1},
+    {"supervised", "20-way 5-shot", "neighbors",  "20way-5shot-neighbors",  AS_TRAINED, ACCURACY, 98.3, 0.1},
+    {"supervised", "5-way 1-shot",  "prototypes", "5way-1shot-prototypes",  AS_TRAINED, ACCURACY, 98.2, 0.3},
+    {"supervised", "5-way 5-shot",  "prototypes", "5way-5shot-prototypes",  AS_TRAINED, ACCURACY, 99.6, 0.1},
+    {"supervised", "20-way 1-shot", "prototypes", "20way-1shot-prototypes", AS_TRAINED, ACCURACY, 94.9, 0.2},
+    {"supervised", "20-way 5-shot", "prototypes", "20way-5shot-prototypes", AS_TRAINED, ACCURACY, 98.6, 0.1},
+
+    {"semi", "5-way 1-shot",  "IMP",        "semi-5way-1shot-imp",                  AS_TRAINED, ACCURACY, 98.9, 0.1},
+    {"semi", "5-way 5-shot",  "IMP",        "semi-5way-5shot-imp",                  AS_TRAINED, ACCURACY, 99.4, 0.1},
+    {"semi", "20-way 1-shot", "IMP",        "semi-20way-1shot-imp",                 AS_TRAINED, ACCURACY, 96.9, 0.2},
+    {"semi", "20-way 5-shot", "IMP",        "semi-20way-5shot-imp",                 AS_TRAINED, ACCURACY, 98.3, 0.1},
+    {"semi", "5-way 1-shot",  REN,          "semi-5way-1shot-soft-kmeans-cluster",  AS_TRAINED, ACCURACY, 98.0, 0.1},
+    {"semi", "5-way 5-shot",  REN,          "semi-5way-5shot-soft-kmeans-cluster",  AS_TRAINED, ACCURACY, 99.3, 0.1},
+    {"semi", "20-way 1-shot", REN,          "semi-20way-1shot-soft-kmeans-cluster", AS_TRAINED, ACCURACY, 96.2, 0.1},
+    {"semi", "20-way 5-shot", REN,          "semi-20way-5shot-soft-kmeans-cluster", AS_TRAINED, ACCURACY, 98.2, 0.1},
+    {"semi", "5-way 1-shot",  "neighbors",  "semi-5way-1shot-neighbors",            AS_TRAINED, ACCURACY, 97.9, 0.2},
+    {"semi", "5-way 5-shot",  "neighbors",  "semi-5way-5shot-neighbors",            AS_TRAINED, ACCURACY, 99.1, 0.1},
+    {"semi", "20-way 1-shot", "neighbors",  "semi-20way-1shot-neighbors",           AS_TRAINED, ACCURACY, 93.8, 0.2},
+    {"semi", "20-way 5-shot", "neighbors",  "semi-20way-5shot-neighbors",           AS_TRAINED, ACCURACY, 97.5, 0.1},
+    {"semi", "5-way 1-shot",  "prototypes", "semi-5way-1shot-prototypes",           AS_TRAINED, ACCURACY, 97.8, 0.1},
+    {"semi", "5-way 5-shot",  "prototypes", "semi-5way-5shot-prototypes",           AS_TRAINED, ACCURACY, 99.2, 0.1},
+    {"semi", "20-way 1-shot", "prototypes", "semi-20way-1shot-prototypes",          AS_TRAINED, ACCURACY, 93.4, 0.1},
+    {"semi", "20-way 5-shot", "prototypes", "semi-20way-5shot-prototypes",          AS_TRAINED, ACCURACY, 98.1, 0.1},
+
+    {"sigma", "variance 1, one mode",            "prototypes", "alphabets-prototypes",       AS_TRAINED, ACCURACY, 65.2, 0.6},
+    {"sigma", "learned variance, one mode",      "prototypes", "alphabets-prototypes-sigma", AS_TRAINED, ACCURACY, 65.2, 0.6},
+    {"sigma", "learned variance, several modes", "IMP",        "alphabets-imp",              AS_TRAINED, ACCURACY, 92.0, 0.1},
+
+    {"tied", "one variance",  "IMP, tied", "semi-5way-1shot-imp-tied", AS_TRAINED, ACCURACY, 93.5, 0.3},
+    {"tied", "two variances", "IMP",       "semi-5way-1shot-imp",      AS_TRAINED, ACCURACY, 98.9, 0.1},
+
+    {"inference", "semi-supervised 5-way 1-shot", "MAP-DP",        "semi-5way-1shot-map-dp",      AS_TRAINED, ACCURACY, 70.0, 0.1},
+    {"inference", "semi-supervised 5-way 1-shot", "EM",            "semi-5way-1shot-em",          AS_TRAINED, ACCURACY, 95.9, 0.2},
+    {"inference", "semi-supervised 5-way 1-shot", "EM, no prior",  "semi-5way-1shot-em-no-prior", AS_TRAINED, ACCURACY, 98.0, 0},
+    {"inference", "semi-supervised 5-way 1-shot", "hard DP-means", "semi-5way-1shot-dp-means",    AS_TRAINED, ACCURACY, 98.0, 0.2},
+    {"inference", "semi-supervised 5-way 1-shot", "IMP",           "semi-5way-1shot-imp",         AS_TRAINED, ACCURACY, 99.0, 0.1},
+
+    /* The paper says that these change nothing: the figures are those of one iteration. */
+    {"iterations", "semi-supervised 5-way 1-shot, 1 in training and inference",     "IMP", "semi-5way-1shot-imp",         AS_TRAINED, ACCURACY, 98.9, 0.1},
+    {"iterations", "semi-supervised 5-way 1-shot, 2 in training and inference",     "IMP", "semi-5way-1shot-imp-2-steps", AS_TRAINED, ACCURACY, 98.9, 0.1},
+    {"iterations", "semi-supervised 5-way 1-shot, 1 in training, 100 in inference", "IMP", "semi-5way-1shot-imp",         STEPS_100,  ACCURACY, 98.9, 0.1},
+    {"iterations", "alphabets 10-way 10-shot, 1 in training, 100 in inference",     "IMP", "alphabets-imp",               STEPS_100,  ACCURACY, 92.0, 0.1},
+
+    /* Trained on shot / batch-way / episode-way, tested on four settings. */
+    {"accumulation", "1 / 20 / 20, tested 5-way 1-shot",  "prototypes", "20way-1shot-prototypes",         TEST(5, 1),  ACCURACY, 98.5, 0},
+    {"accumulation", "1 / 20 / 20, tested 5-way 5-shot",  "prototypes", "20way-1shot-prototypes",         TEST(5, 5),  ACCURACY, 99.6, 0},
+    {"accumulation", "1 / 20 / 20, tested 20-way 1-shot", "prototypes", "20way-1shot-prototypes",         TEST(20, 1), ACCURACY, 95.0, 0},
+    {"accumulation", "1 / 20 / 20, tested 20-way 5-shot", "prototypes", "20way-1shot-prototypes",         TEST(20, 5), ACCURACY, 98.8, 0},
+    {"accumulation", "1 / 20 / 5, tested 5-way 1-shot",   "prototypes", "accumulation-1shot-16-episodes", TEST(5, 1),  ACCURACY, 98.3, 0},
+    {"accumulation", "1 / 20 / 5, tested 5-way 5-shot",   "prototypes", "accumulation-1shot-16-episodes", TEST(5, 5),  ACCURACY, 99.5, 0},
+    {"accumulation", "1 / 20 / 5, tested 20-way 1-shot",  "prototypes", "accumulation-1shot-16-episodes", TEST(20, 1), ACCURACY, 94.8, 0},
+    {"accumulation", "1 / 20 / 5, tested 20-way 5-shot",  "prototypes", "accumulation-1shot-16-episodes", TEST(20, 5), ACCURACY, 98.6, 0},
+    {"accumulation", "1 / 5 / 5, tested 5-way 1-shot",    "prototypes", "accumulation-1shot-1-episode",   TEST(5, 1),  ACCURACY, 97.7, 0},
+    {"accumulation", "1 / 5 / 5, tested 5-way 5-shot",    "prototypes", "accumulation-1shot-1-episode",   TEST(5, 5),  ACCURACY, 99.4, 0},
+    {"accumulation", "1 / 5 / 5, tested 20-way 1-shot",   "prototypes", "accumulation-1shot-1-episode",   TEST(20, 1), ACCURACY, 92.1, 0},
+    {"accumulation", "1 / 5 / 5, tested 20-way 5-shot",   "prototypes", "accumulation-1shot-1-episode",   TEST(20, 5), ACCURACY, 98.0, 0},
+    {"accumulation", "5 / 20 / 20, tested 5-way 1-shot",  "prototypes", "20way-5shot-prototypes",         TEST(5, 1),  ACCURACY, 97.8, 0},
+    {"accumulation", "5 / 20 / 20, tested 5-way 5-shot",  "prototypes", "20way-5shot-prototypes",         TEST(5, 5),  ACCURACY, 99.6, 0},
+    {"accumulation", "5 / 20 / 20, tested 20-way 1-shot", "prototypes", "20way-5shot-prototypes",         TEST(20, 1), ACCURACY, 93.2, 0},
+    {"accumulation", "5 / 20 / 20, tested 20-way 5-shot", "prototypes", "20way-5shot-prototypes",         TEST(20, 5), ACCURACY, 98.6, 0},
+    {"accumulation", "5 / 20 / 5, tested 5-way 1-shot",   "prototypes", "accumulation-5shot-16-episodes", TEST(5, 1),  ACCURACY, 97.9, 0},
+    {"accumulation", "5 / 20 / 5, tested 5-way 5-shot",   "prototypes", "accumulation-5shot-16-episodes", TEST(5, 5),  ACCURACY, 99.6, 0},
+    {"accumulation", "5 / 20 / 5, tested 20-way 1-shot",  "prototypes", "accumulation-5shot-16-episodes", TEST(20, 1), ACCURACY, 92.9, 0},
+    {"accumulation", "5 / 20 / 5, tested 20-way 5-shot",  "prototypes", "accumulation-5shot-16-episodes", TEST(20, 5), ACCURACY, 98.5, 0},
+    {"accumulation", "5 / 5 / 5, tested 5-way 1-shot",    "prototypes", "accumulation-5shot-1-episode",   TEST(5, 1),  ACCURACY, 96.8, 0},
+    {"accumulation", "5 / 5 / 5, tested 5-way 5-shot",    "prototypes", "accumulation-5shot-1-episode",   TEST(5, 5),  ACCURACY, 99.4, 0},
+    {"accumulation", "5 / 5 / 5, tested 20-way 1-shot",   "prototypes", "accumulation-5shot-1-episode",   TEST(20, 1), ACCURACY, 89.8, 0},
+    {"accumulation", "5 / 5 / 5, tested 20-way 5-shot",   "prototypes", "accumulation-5shot-1-episode",   TEST(20, 5), ACCURACY, 97.7, 0},
+
+    /* Figures: the paper prints no numbers. */
+    {"lambda", "semi-supervised 5-way 1-shot", "IMP",                              "semi-5way-1shot-imp",        SWEEP(imp),      ACCURACY, NAN, 0},
+    {"lambda", "semi-supervised 5-way 1-shot", "DP-means on prototypes' embedding", "semi-5way-1shot-prototypes", SWEEP(dp-means), ACCURACY, NAN, 0},
+    {"embedding", "", "IMP",        "alphabets-imp",        NULL, ACCURACY, NAN, 0},
+    {"embedding", "", "prototypes", "alphabets-prototypes", NULL, ACCURACY, NAN, 0},
+};
+/* clang-format on */
+
+enum { TABLES = sizeof tables / sizeof *tables, ROWS = sizeof rows / sizeof *rows };
+
+imp_paper_table imp_paper_table_at(size_t index)
+{
+    return index < TABLES ? tables[index] : (imp_paper_table){0};
+}
+
+imp_paper_row imp_paper_row_at(size_t index)
+{
+    return index < ROWS ? rows[index] : (imp_paper_row){0};
+}
+
+const char *imp_paper_measure_name(imp_paper_measure measure)
+{
+    static const char *const names[] = {"accuracy", "purity", "nmi", "ami"};
+    return names[measure];
+}
+
+bool imp_paper_row_is_in(const imp_paper_row *row, const char *table)
+{
+    return !table || strcmp(row->table, table) == 0;
+}
+
+bool imp_paper_table_needs(const char *table, const char *run)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (imp_paper_row_is_in(&rows[i], table) && strcmp(rows[i].run, run) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,49 @@
+/*
+ * tables.h - the paper's Omniglot tables row by row, as plain data: what is measured on which run,
+ * and what the paper found.
+ */
+#ifndef IMP_PAPER_TABLES_H
+#define IMP_PAPER_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a row shows. */
+typedef enum imp_paper_measure {
+    IMP_PAPER_ACCURACY, /* in percent */
+    IMP_PAPER_PURITY,   /* these from 0 to 1 */
+    IMP_PAPER_NMI,
+    IMP_PAPER_AMI
+} imp_paper_measure;
+
+typedef struct imp_paper_table {
+    const char *name;
+    const char *title; /* what it shows, for the report */
+    const char *where; /* in the paper */
+} imp_paper_table;
+
+typedef struct imp_paper_row {
+    const char *table;
+    const char *setting, *method; /* how the row is labelled */
+    const char *run;              /* of runs.h */
+    const char *options; /* for `imp eval`, over what the model was trained with; NULL: the model
+                            itself is wanted, for a picture */
+    imp_paper_measure measure;
+    double figure;   /* the paper's, in the measure's units; NAN: it gives none */
+    double interval; /* its 95% interval; 0: it gives none */
+} imp_paper_row;
+
+/* Table or row number `index`; its name, or its table, is NULL after the last. */
+imp_paper_table imp_paper_table_at(size_t index);
+imp_paper_row imp_paper_row_at(size_t index);
+
+/* The name of a measure in result files: "accuracy", "purity", "nmi", "ami". */
+const char *imp_paper_measure_name(imp_paper_measure measure);
+
+/* Whether a row belongs to `table`; NULL stands for all. */
+bool imp_paper_row_is_in(const imp_paper_row *row, const char *table);
+
+/* Whether a table needs a run. */
+bool imp_paper_table_needs(const char *table, const char *run);
+
+#endif
