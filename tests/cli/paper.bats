@@ -1,0 +1,141 @@
+# `imp paper` in small: two updates instead of thousands, on generated characters where Omniglot
+# itself is not what matters.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export HOME=$PWD/home
+    unset XDG_CACHE_HOME
+    tiny=(--data glyphs --updates 2 --episodes 5 --seeds 1 --runs runs --out out)
+}
+
+# Prints a result without how long it took.
+result() {
+    /usr/bin/python3 - "$1" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1]))
+del result["seconds"], result["images_per_second"]
+print(json.dumps(result, indent=1))
+END
+}
+
+@test "a table is trained, measured and reported, and then is done" {
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [[ $stderr == *"semi-5way-1shot-imp-seed1: training begins"*"2/2  loss "* ]]
+    [[ $stderr == *"the report is out/README.md" ]]
+    [ "$(ls out | tr '\n' ' ')" = \
+        "README.md semi-5way-1shot-imp-seed1.json semi-5way-1shot-imp-tied-seed1.json " ]
+    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* | -[0-9.]* | no | 1 | 2 |' \
+        out/README.md
+    run --separate-stderr "$IMP" paper --list "${tiny[@]}" tied
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} =~ ^\ +semi-5way-1shot-imp-seed1\ +done ]]
+    [[ ${lines[3]} == "2 runs are done, 0 begun, 0 not begun; "* ]]
+
+    # nothing is made twice, with or without the runs
+    rm -r runs
+    before=$(stat -c %Y.%i out/*.json)
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}"
+    [ "$status" -eq 0 ]
+    [[ $stderr != *training* ]]
+    [ "$(stat -c %Y.%i out/*.json)" = "$before" ]
+}
+
+@test "the recorded command lines give the recorded figures" {
+    "$IMP" paper tied "${tiny[@]}" --quiet
+    read -ra eval <<<"$(/usr/bin/python3 - <<'END'
+import json
+result = json.load(open("out/semi-5way-1shot-imp-seed1.json"))
+print(result["evaluations"][0]["command"].replace("imp ", "", 1)
+      .replace("DATA", "glyphs").replace("--model ", "--model runs/"))
+END
+)"
+    "$IMP" "${eval[@]}" --json >again.json
+    /usr/bin/python3 - <<'END'
+import json
+ours = json.load(open("out/semi-5way-1shot-imp-seed1.json"))["evaluations"][0]["accuracy"]
+again = json.load(open("again.json"))["results"][0]
+assert (ours["mean"], ours["interval"]) == (again["accuracy"], again["interval"])
+END
+    read -ra train <<<"$(/usr/bin/python3 - <<'END'
+import json
+result = json.load(open("out/semi-5way-1shot-imp-tied-seed1.json"))
+print(result["command"].replace("imp ", "", 1).replace("DATA", "glyphs"))
+END
+)"
+    "$IMP" "${train[@]}" --quiet
+    cmp semi-5way-1shot-imp-tied-seed1/model.safetensors \
+        runs/semi-5way-1shot-imp-tied-seed1/model.safetensors
+}
+
+@test "stopped by Ctrl-C and called again, the results are the same" {
+    wanted=(tied --data glyphs --updates 6 --episodes 5 --seeds 1)
+    "$IMP" paper "${wanted[@]}" --runs whole --out whole-out --quiet
+    "$IMP" paper "${wanted[@]}" --runs parts --out parts-out 2>log &
+    while ! grep -q "training begins" log; do sleep 0.02; done
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 130 ]
+    [ "$(tail -n 1 log)" = "stopped; the same command goes on: imp paper tied" ]
+    run --separate-stderr "$IMP" paper --list "${wanted[@]}" --runs parts --out parts-out
+    [[ ${lines[1]} =~ ^\ +semi-5way-1shot-imp-seed1\ +begun,\ [1-5]\ of\ 6\ updates ]]
+    "$IMP" paper "${wanted[@]}" --runs parts --out parts-out --quiet
+    for file in whole-out/*.json; do
+        [ "$(result "$file")" = "$(result "parts-out/${file#*/}")" ]
+    done
+}
+
+@test "a run made by hand is taken up, one with other settings is not" {
+    "$IMP" train --recipe omniglot-semi-5way-1shot --data glyphs --method imp-tied --updates 2 \
+        --halve-from 0 --halve-every 0 --seed 1 --out runs/semi-5way-1shot-imp-tied-seed1 --quiet
+    "$IMP" train --recipe omniglot-semi-5way-1shot --data glyphs --updates 2 --halve-from 0 \
+        --halve-every 0 --alpha 0.2 --seed 1 --out runs/semi-5way-1shot-imp-seed1 --quiet
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"imp paper: semi-5way-1shot-imp-seed1: the run in 'runs/semi-5way-1shot-imp-seed1' has another 'alpha' than the table asks for; "* ]]
+    [[ $stderr == *"semi-5way-1shot-imp-tied-seed1: measuring"* ]]
+    [[ $stderr == *"imp paper: 1 runs failed, the others are done" ]]
+    [[ $stderr != *training* ]]
+    [ -e out/semi-5way-1shot-imp-tied-seed1.json ]
+}
+
+@test "--train-nothing measures what is there" {
+    run --separate-stderr "$IMP" paper all --train-nothing "${tiny[@]}"
+    [ "$status" -eq 0 ]
+    [ "$(ls out)" = README.md ]
+    grep -q "^0 rows are met, 0 are not, " out/README.md
+}
+
+@test "a damaged result is a sentence" {
+    mkdir out
+    echo '{"run": "semi-5way-1shot-imp"}' >out/semi-5way-1shot-imp-seed1.json
+    run --separate-stderr "$IMP" paper tied --train-nothing "${tiny[@]}"
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp paper: semi-5way-1shot-imp-seed1: out/semi-5way-1shot-imp-seed1.json: 'seed' is missing or not a number"* ]]
+}
+
+@test "mistakes are sentences" {
+    run --separate-stderr "$IMP" paper
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: needs a TABLE, or 'all'; 'imp paper --list' lists them" ]
+    run --separate-stderr "$IMP" paper alphabts
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: there is no table 'alphabts'; did you mean 'alphabets'?" ]
+    run --separate-stderr "$IMP" paper nonsense
+    [ "$status" -eq 2 ]
+    [[ $stderr == "imp paper: there is no table 'nonsense'; there are all, alphabets, "* ]]
+    touch file
+    run --separate-stderr "$IMP" paper tied --out file/out --runs runs
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp paper: cannot make the folder 'file/out': Not a directory" ]
+}
+
+@test "the list estimates before anything is there" {
+    run --separate-stderr "$IMP" paper --list
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} =~ ^\ +alphabets-imp-seed1\ +not\ begun,\ [0-9]+\ updates\ +about\ [0-9:]+$ ]]
+    [[ $output == *" 0 begun, "*"estimated at "*" images/s" ]]
+}

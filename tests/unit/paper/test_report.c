@@ -1,0 +1,216 @@
+/*
+ * test_report.c - result files are written, read back and checked, and the report's figures follow
+ * from them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "paper/ledger.h"
+#include "paper/report.h"
+#include "scratch.h"
+
+static imp_paper_run run_of(const char *name)
+{
+    return imp_paper_run_at(imp_paper_run_find(name));
+}
+
+static imp_paper_row row_of(const char *table, const char *method)
+{
+    size_t i = 0;
+    while (strcmp(imp_paper_row_at(i).table, table) != 0 ||
+           strcmp(imp_paper_row_at(i).method, method) != 0)
+        i++;
+    return imp_paper_row_at(i);
+}
+
+/* A result whose evaluation with `options` found the figure. */
+static void write_result(const char *folder, const char *name, int seed, const char *options,
+                         const char *measure, double mean, double interval)
+{
+    imp_paper_run run = run_of(name);
+    imp_training_record record = {.fingerprint = "f00d",
+                                  .model = "cafe",
+                                  .best_update = 9,
+                                  .validation = NAN,
+                                  .seconds = 60 * seed,
+                                  .images_per_second = 1000};
+    imp_result result = {0};
+    imp_error error;
+    imp_status status = imp_paper_settings(&run, seed, "/home/somebody/omniglot", 1000 * seed,
+                                           &record.settings, &error);
+    if (!status)
+        status = imp_result_begin(&result, &run, seed, &record, &error);
+    if (!status)
+        status =
+            imp_result_add(&result,
+                           json_pack("{s:s, s:i, s:{s:f, s:f}}", "options", options, "episodes", 10,
+                                     measure, "mean", mean, "interval", interval),
+                           &error);
+    if (!status)
+        status = imp_result_save(&result, folder, &run, seed, &error);
+    if (status)
+        fail_msg("%s", error.message);
+    imp_result_clear(&result);
+    imp_settings_clear(&record.settings);
+}
+
+static char *read_text(void **state, const char *name)
+{
+    unsigned char *text;
+    size_t size;
+    assert_int_equal(imp_file_read(scratch_file(state, name).text, 1 << 20, &text, &size, NULL),
+                     IMP_OK);
+    return (char *)text;
+}
+
+static void results_come_back(void **state)
+{
+    const char *folder = *state;
+    imp_paper_run run = run_of("alphabets-imp");
+    imp_result result;
+    assert_int_equal(imp_result_load(folder, &run, 1, &result, NULL), IMP_OK);
+    assert_null(result.file);
+    assert_null(imp_result_evaluation(&result, ""));
+
+    write_result(folder, "alphabets-imp", 1, "", "accuracy", 0.93, 0.002);
+    assert_int_equal(imp_result_load(folder, &run, 1, &result, NULL), IMP_OK);
+    assert_string_equal(result.model, "cafe");
+    assert_int_equal(result.updates, 1000);
+    assert_true(result.seconds == 60 && result.images_per_second == 1000);
+    imp_interval figure;
+    assert_true(imp_result_figure(imp_result_evaluation(&result, ""), "accuracy", &figure));
+    assert_true(figure.mean == 0.93 && figure.half_width == 0.002);
+    assert_false(imp_result_figure(imp_result_evaluation(&result, ""), "ami", &figure));
+    assert_null(imp_result_evaluation(&result, "--way 20"));
+
+    /* the same evaluation again replaces the first */
+    assert_int_equal(imp_result_add(&result,
+                                    json_pack("{s:s, s:i, s:{s:f}}", "options", "", "episodes", 5,
+                                              "accuracy", "mean", 0.5),
+                                    NULL),
+                     IMP_OK);
+    assert_int_equal(json_array_size(json_object_get(result.file, "evaluations")), 1);
+    assert_true(imp_result_figure(imp_result_evaluation(&result, ""), "accuracy", &figure));
+    assert_true(figure.mean == 0.5 && isnan(figure.half_width));
+    imp_result_clear(&result);
+
+    /* where the data lay is nobody's business */
+    char *text = read_text(state, "alphabets-imp-seed1.json");
+    assert_null(strstr(text, "somebody"));
+    imp_release(text);
+}
+
+static void damage_is_a_sentence(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"", "line 1, column 0: "},
+        {"{\"run\": \"alphabets-imp\"", "line 1, column 23: "},
+        {"[]", "it should hold a JSON object"},
+        {"{\"run\": 5}", "'run' is missing or not a text"},
+        {"{\"run\": \"alphabets-imp\", \"seed\": 1, \"settings\": {}, \"updates\": \"many\"}",
+         "'updates' is missing or not a number"},
+        {"{\"run\": \"modes-imp\", \"seed\": 1, \"settings\": {}, \"updates\": 1, \"seconds\": 1, "
+         "\"images_per_second\": 1, \"fingerprint\": \"\", \"model\": \"\", \"evaluations\": []}",
+         "it is the result of 'modes-imp', seed 1"},
+        {"{\"run\": \"alphabets-imp\", \"seed\": 1, \"settings\": {}, \"updates\": 1, "
+         "\"seconds\": 1, \"images_per_second\": 1, \"fingerprint\": \"\", \"model\": \"\", "
+         "\"evaluations\": [{\"options\": \"\"}]}",
+         "evaluation 0: 'episodes' is missing or not a number"},
+    };
+    imp_paper_run run = run_of("alphabets-imp");
+    scratch_path path = scratch_file(state, "alphabets-imp-seed1.json");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        imp_result result;
+        imp_error error;
+        scratch_write(path.text, cases[i].text, strlen(cases[i].text));
+        assert_int_equal(imp_result_load(*state, &run, 1, &result, &error), IMP_EFORMAT);
+        assert_null(result.file);
+        assert_memory_equal(error.message, path.text, strlen(path.text));
+        assert_non_null(strstr(error.message, cases[i].sentence));
+        assert_int_equal(imp_paper_report(*state, &error), IMP_EFORMAT);
+    }
+}
+
+static void findings_are_means_over_seeds(void **state)
+{
+    imp_paper_row row = row_of("alphabets", "IMP");
+    imp_paper_finding found;
+    assert_int_equal(imp_paper_find(&row, *state, &found, NULL), IMP_OK);
+    assert_int_equal(found.seeds, 0);
+    write_result(*state, "alphabets-imp", 1, "", "accuracy", 0.92, 0.002);
+    write_result(*state, "alphabets-imp", 3, "", "accuracy", 0.95, 0.004);
+    assert_int_equal(imp_paper_find(&row, *state, &found, NULL), IMP_OK);
+    assert_int_equal(found.seeds, 2);
+    assert_true(fabs(found.figure.mean - 93.5) < 1e-9);
+    assert_true(fabs(found.figure.half_width - 0.3) < 1e-9);
+    assert_true(fabs(found.least - 92) < 1e-9 && fabs(found.most - 95) < 1e-9);
+    assert_true(found.fewest_updates == 1000 && found.most_updates == 3000);
+    assert_true(found.seconds == 120);
+}
+
+static void a_row_is_met_or_not(void **state)
+{
+    (void)state;
+    imp_paper_row row = {.measure = IMP_PAPER_ACCURACY, .figure = 92, .interval = 0.1};
+    assert_true(imp_paper_is_met(&row, 99));
+    assert_true(imp_paper_is_met(&row, 91.41));
+    assert_false(imp_paper_is_met(&row, 91.39));
+    row = (imp_paper_row){.measure = IMP_PAPER_AMI, .figure = 0.81};
+    assert_true(imp_paper_is_met(&row, 0.8051));
+    assert_false(imp_paper_is_met(&row, 0.8049));
+}
+
+static void the_report_shows_differences(void **state)
+{
+    write_result(*state, "alphabets-imp", 1, "", "accuracy", 0.9304, 0.002);
+    write_result(*state, "alphabets-imp", 2, "", "accuracy", 0.9104, 0.002);
+    write_result(*state, "alphabets-prototypes", 1, "", "accuracy", 0.6149, 0.004);
+    write_result(*state, "alphabets-prototypes", 2,
+                 "--unsupervised --method dp-means --way 100 --shot 5", "ami", 0.5712, 0.01);
+    static const char notes[] = "## Notes\n\nWhy.\n";
+    scratch_write(scratch_file(state, "notes.md").text, notes, strlen(notes));
+    imp_error error;
+    if (imp_paper_report(*state, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    char *text = read_text(state, "README.md");
+    static const char *const lines[] = {
+        "| alphabets → alphabets, 10-way 10-shot | IMP | 92.0 ± 0.1 | 92.0 ± 0.2 | +0.0 | yes | 2: "
+        "91.0 to 93.0 | 1,000 to 2,000 | 2 min |\n",
+        "| alphabets → alphabets, 10-way 10-shot | prototypes | 65.6 ± 0.4 | 61.5 ± 0.4 | -4.1 | "
+        "no | 1 | 1,000 | 1 min |\n",
+        "| alphabets → alphabets, 10-way 10-shot | neighbors | 92.4 ± 0.2 | not run | | | | | |\n",
+        "| AMI, 100-way | DP-means | 0.58 | 0.571 ± 0.010 | -0.009 | no | 1 | 2,000 | 2 min |\n",
+        /* the first two are also rows of the table "sigma" */
+        "\n2 rows are met, 3 are not, ",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text, lines[i]))
+            fail_msg("the report lacks: %s\n%s", lines[i], text);
+    assert_string_equal(text + strlen(text) - strlen(notes), notes);
+    imp_release(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(results_come_back, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(damage_is_a_sentence, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(findings_are_means_over_seeds, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test(a_row_is_met_or_not),
+        cmocka_unit_test_setup_teardown(the_report_shows_differences, scratch_setup,
+                                        scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
