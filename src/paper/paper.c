@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "paper/figures.h"
 #include "paper/ledger.h"
 #include "paper/measure.h"
 #include "paper/report.h"
@@ -96,12 +97,32 @@ static const char *missing_at(const job *work, size_t index)
                                                                                       : NULL;
 }
 
+/* A picture is made of the models themselves, and is done when its numbers are there. */
+static bool is_picture_missing(const imp_paper_options *options)
+{
+    return options->again || !imp_run_has(options->out, "embedding.csv");
+}
+
+/* Whether the run's model is wanted for a picture; one seed will do. */
+static bool is_in_picture(const job *work)
+{
+    if (work->seed > 1 || !is_picture_missing(work->options))
+        return false;
+    for (size_t i = 0; imp_paper_row_at(i).table; i++) {
+        imp_paper_row row = imp_paper_row_at(i);
+        if (imp_paper_row_is_in(&row, work->options->table) && !row.options &&
+            strcmp(row.run, work->run.name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_done(const job *work)
 {
     for (size_t i = 0; imp_paper_row_at(i).table; i++)
         if (missing_at(work, i))
             return false;
-    return true;
+    return !is_in_picture(work);
 }
 
 /* ---- training ---- */
@@ -261,7 +282,7 @@ static imp_status measure_missing(session *all, job *work, const imp_run_state *
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- one job ---- */
 
 static imp_status advance(session *all, job *work, imp_error *error)
 {
@@ -284,6 +305,69 @@ static imp_status do_job(session *all, const imp_paper_run *run, int seed, imp_e
     end_job(&work);
     return status;
 }
+
+/* ---- pictures ---- */
+
+/* Shows the models of the rows that want them, as far as they are trained: all or nothing. */
+static imp_status draw_embedding(session *all, imp_error *error)
+{
+    enum { MOST = 4 };
+    job work[MOST];
+    imp_paper_panel panels[MOST];
+    size_t count = 0;
+    bool trained = true;
+    imp_status status = IMP_OK;
+    for (size_t i = 0; imp_paper_row_at(i).table && !status && trained && count < MOST; i++) {
+        imp_paper_row row = imp_paper_row_at(i);
+        if (row.options)
+            continue;
+        imp_paper_run run = imp_paper_run_at(imp_paper_run_find(row.run));
+        imp_run_state state = {0};
+        job *one = &work[count++];
+        status = begin_job(one, all->options, &run, 1, error);
+        if (!status)
+            status = imp_run_look(one->folder.text, &one->settings, &state, error);
+        trained = state.stage == IMP_RUN_TRAINED;
+        if (!status && trained)
+            status = imp_model_load(imp_run_file(one->folder.text, imp_model_name).text,
+                                    all->options->threads, &one->model, error);
+        if (!status && trained)
+            status = open_data(all, one, error);
+        panels[count - 1] = (imp_paper_panel){.title = row.method, .model = &one->model};
+    }
+    if (!status && trained && count > 0) {
+        all->options->listener.begin("embedding", "drawing test characters in the plane",
+                                     all->options->listener.context);
+        status = imp_paper_draw_embedding(all->dataset, panels, count, all->options->threads,
+                                          all->options->out, error);
+    }
+    for (size_t i = 0; i < count; i++)
+        end_job(&work[i]);
+    return status;
+}
+
+static bool is_asked_for(const imp_paper_options *options, const char *table)
+{
+    return !options->table || strcmp(options->table, table) == 0;
+}
+
+static void draw(session *all, imp_paper_outcome *outcome)
+{
+    const imp_paper_options *options = all->options;
+    const imp_paper_listener *listener = &options->listener;
+    imp_error error;
+    if (is_asked_for(options, "lambda") && imp_paper_draw_lambda(options->out, &error) != IMP_OK) {
+        listener->fail("lambda", error.message, listener->context);
+        outcome->failed++;
+    }
+    if (is_asked_for(options, "embedding") && is_picture_missing(options) &&
+        draw_embedding(all, &error) != IMP_OK) {
+        listener->fail("embedding", error.message, listener->context);
+        outcome->failed++;
+    }
+}
+
+/* ---- all of it ---- */
 
 int imp_paper_seeds(const imp_paper_options *options, const imp_paper_run *run)
 {
@@ -314,10 +398,13 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
             }
         }
     }
+    if (!all.stopped)
+        draw(&all, outcome);
     imp_dataset_free(all.dataset);
     imp_settings_clear(&all.opened);
     outcome->stopped = all.stopped;
-    return outcome->failed > 0 ? IMP_OK : imp_paper_report(options->out, error);
+    status = imp_paper_report(options->out, error);
+    return outcome->failed > 0 ? IMP_OK : status; /* a damaged result has been told of */
 }
 
 /* ---- looking ---- */

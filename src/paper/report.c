@@ -84,11 +84,18 @@ static void write_figure(FILE *text, double figure, double interval, int digits)
         fprintf(text, " ± %.*f", digits, interval);
 }
 
+/* A difference as it is printed, without the sign that rounding to nothing would leave. */
+static double rounded(double difference, int digits)
+{
+    double unit = pow(10, -digits);
+    return round(difference / unit) * unit + 0.0;
+}
+
 static void write_findings(FILE *text, const imp_paper_row *row, const imp_paper_finding *found,
                            int digits)
 {
     write_figure(text, found->figure.mean, found->figure.half_width, digits);
-    fprintf(text, " | %+.*f | %s | %zu", digits, found->figure.mean - row->figure,
+    fprintf(text, " | %+.*f | %s | %zu", digits, rounded(found->figure.mean - row->figure, digits),
             imp_paper_is_met(row, found->figure.mean) ? "yes" : "no", found->seeds);
     if (found->seeds > 1)
         fprintf(text, ": %.*f to %.*f", digits, found->least, digits, found->most);

@@ -102,6 +102,16 @@ END
     [ -e out/semi-5way-1shot-imp-tied-seed1.json ]
 }
 
+@test "the figure of lambda is drawn, with its numbers" {
+    "$IMP" paper lambda "${tiny[@]}" --quiet
+    [ "$(head -n 1 out/lambda.csv)" = method,seeds,lambda,accuracy,interval ]
+    [ "$(grep -c '^IMP,1,' out/lambda.csv)" -eq 20 ]
+    [ "$(grep -c "^DP-means on prototypes' embedding,1," out/lambda.csv)" -eq 20 ]
+    [ "$(head -c 4 out/lambda.png | tail -c 3)" = PNG ]
+    grep -q "<svg" out/lambda.svg
+    grep -q '^!\[.*\](lambda.svg)$' out/README.md
+}
+
 @test "--train-nothing measures what is there" {
     run --separate-stderr "$IMP" paper all --train-nothing "${tiny[@]}"
     [ "$status" -eq 0 ]
