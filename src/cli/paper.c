@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/suggest.h"
 #include "cli/training_progress.h"
 #include "paper/tables.h"
 
