@@ -39,6 +39,21 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
     return imp_fail_memory(error, "JSON");
 }
 
+char *imp_json_text(const json_t *value)
+{
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+    /* Not json_dumps(): its text belongs to jansson's allocator, which an application may choose.
+     */
+    size_t size = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
+    char *text = size > 0 ? imp_allocate(size + 1, 1) : NULL;
+    if (text == NULL || json_dumpb(value, text, size, flags) != size) {
+        imp_release(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
 imp_status imp_json_save(const char *path, const json_t *value, imp_error *error)
 {
     const size_t flags = JSON_INDENT(2) | JSON_ENCODE_ANY;

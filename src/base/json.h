@@ -10,6 +10,10 @@
  * new reference; the sentence of a failure names line and column. */
 imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error *error);
 
+/* `value` (NULL gives NULL) on one line, zero-terminated; give it back with imp_release(). NULL
+ * when memory ran out. */
+char *imp_json_text(const json_t *value);
+
 /* Writes `value`, indented and newline-terminated, atomically to `path`. */
 imp_status imp_json_save(const char *path, const json_t *value, imp_error *error);
 

@@ -85,17 +85,9 @@ imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *ep
     json_t *value = imp_episode_write_json(dataset, episode, error);
     if (value == NULL)
         return IMP_EFORMAT;
-    size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT);
-    char *memory = imp_allocate(size + 1, 1);
-    if (memory == NULL || json_dumpb(value, memory, size, JSON_COMPACT) != size) {
-        imp_release(memory);
-        json_decref(value);
-        return imp_fail_memory(error, "the JSON of an episode");
-    }
-    memory[size] = '\0';
+    *text = imp_json_text(value);
     json_decref(value);
-    *text = memory;
-    return IMP_OK;
+    return *text != NULL ? IMP_OK : imp_fail_memory(error, "the JSON of an episode");
 }
 
 void imp_episode_text_free(char *text)

@@ -128,7 +128,7 @@ imp_status imp_checkpoint_save(const char *path, imp_learner *learner,
                                const imp_checkpoint *checkpoint, imp_error *error)
 {
     json_t *object = imp_settings_to_json(&checkpoint->settings);
-    char *settings = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *settings = imp_json_text(object);
     json_decref(object);
     if (!settings)
         return imp_fail_memory(error, "the checkpoint");
@@ -139,7 +139,7 @@ imp_status imp_checkpoint_save(const char *path, imp_learner *learner,
         status = write_file(path, learner, checkpoint, settings, &method, error);
         imp_method_tensors_clear(&method);
     }
-    free(settings);
+    imp_release(settings);
     return status;
 }
 

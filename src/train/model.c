@@ -45,10 +45,8 @@ static imp_status describe(description *text, const imp_network *network,
     *text = (description){0};
     json_t *object = imp_settings_to_json(settings);
     json_t *pixels = describe_pixels(network, origin->inverted);
-    if (object && pixels) {
-        text->settings = json_dumps(object, JSON_COMPACT);
-        text->pixels = json_dumps(pixels, JSON_COMPACT);
-    }
+    text->settings = imp_json_text(object);
+    text->pixels = imp_json_text(pixels);
     json_decref(object);
     json_decref(pixels);
     if (!text->settings || !text->pixels)
@@ -85,8 +83,8 @@ static imp_status write_model(imp_network *network, const imp_method *method, co
         status = imp_network_save_with(network, &additions, path, error);
     }
     imp_method_tensors_clear(&tensors);
-    free(text.settings);
-    free(text.pixels);
+    imp_release(text.settings);
+    imp_release(text.pixels);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "failing_allocator.h"
 #include "scratch.h"
 
@@ -142,6 +143,26 @@ static void saving_survives_lack_of_memory(void **state)
     }
 }
 
+/* The text is the library's memory, whoever allocates for jansson. */
+static void texts_survive_lack_of_memory(void **state)
+{
+    (void)state;
+    assert_null(imp_json_text(NULL));
+    bool failed = true;
+    for (size_t n = 1; failed; n++) {
+        json_t *value = json_pack("{s:i, s:[f, s]}", "seed", 1, "values", 0.5, "text");
+        failing_allocator allocator;
+        failing_allocator_install(&allocator, n);
+        char *text = imp_json_text(value);
+        bool right = text != NULL && strcmp(text, "{\"seed\":1,\"values\":[0.5,\"text\"]}") == 0;
+        imp_release(text);
+        failed = failing_allocator_remove(&allocator);
+        json_decref(value);
+        assert_int_equal(right, !failed);
+        assert_int_equal(allocator.live, 0);
+    }
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -152,6 +173,7 @@ int main(void)
         WITH_FOLDER(values_are_saved_readably),
         cmocka_unit_test(parsing_survives_lack_of_memory),
         WITH_FOLDER(saving_survives_lack_of_memory),
+        cmocka_unit_test(texts_survive_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
