@@ -1,18 +1,18 @@
 #!/bin/sh
 # Builds the peers into build/bench and compares their speed with imp's.
 #
-# usage: bench/run.sh [conv4|cluster|accuracy] [IMP] [options]
+# usage: bench/run.sh [conv4|cluster|loop|accuracy] [IMP] [options]
 # IMP is the imp binary, build/release/bin/imp where none is given; the library is expected beside it
-# in ../lib. Options are those of bench/run.py for conv4, of bench/cluster.py for cluster and of
-# bench/time_to_accuracy.py for accuracy. Without a name conv4 and cluster are run, one after the
-# other, unless there are options that only conv4 has.
+# in ../lib. Options are those of bench/run.py for conv4, of bench/cluster.py for cluster, of
+# bench/training_loop.py for loop and of bench/time_to_accuracy.py for accuracy. Without a name all
+# but accuracy are run, one after the other, unless there are options that only conv4 has.
 # bench/run.sh --check compares what the peers of conv4 compute instead of how fast.
 set -eu
 cd "$(dirname "$0")/.."
 
-parts='conv4 cluster'
+parts='conv4 cluster loop'
 case "${1:-}" in
-conv4 | cluster | accuracy)
+conv4 | cluster | loop | accuracy)
     parts=$1
     shift
     ;;
@@ -26,13 +26,14 @@ case "${1:-}" in
     ;;
 esac
 case "$parts $*" in
-'conv4 cluster ' | 'conv4 cluster --quick' | conv4\ -* | cluster* | accuracy*) ;;
+'conv4 cluster loop ' | 'conv4 cluster loop --quick' | conv4\ -* | cluster* | loop* | accuracy*) ;;
 *) parts=conv4 ;;
 esac
 
-if [ "$parts" = accuracy ]; then
-    exec /usr/bin/python3 bench/time_to_accuracy.py --imp "$imp" "$@"
-fi
+case $parts in
+loop) exec /usr/bin/python3 bench/training_loop.py --imp "$imp" "$@" ;;
+accuracy) exec /usr/bin/python3 bench/time_to_accuracy.py --imp "$imp" "$@" ;;
+esac
 
 mkdir -p build/bench
 cc=${CC:-gcc}
@@ -68,4 +69,7 @@ case $parts in
 esac
 case $parts in
 *cluster*) /usr/bin/python3 bench/cluster.py "$@" ;;
+esac
+case $parts in
+*loop*) /usr/bin/python3 bench/training_loop.py --imp "$imp" "$@" ;;
 esac

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/measure.h"
+#include "cli/measure_update.h"
 #include "kernels/kernels.h"
 
 static const char *peer_name(void)
@@ -57,6 +58,34 @@ static json_t *answer_timing(const char *line, imp_error *error)
                      result.images_per_second, "most_images_per_second", result.most, "steps",
                      (json_int_t)result.steps, "resident_mb", result.resident_mb, "faults_per_step",
                      result.faults_per_step);
+}
+
+static json_t *answer_update(const char *line, imp_error *error)
+{
+    char what[16], folder[512];
+    imp_update_task task = {.folder = folder};
+    imp_update_result r;
+    int read = sscanf(line, "update %15s %zu %d %lf %511s", what, &task.way, &task.threads,
+                      &task.seconds, folder);
+    task.alphabets = read > 0 && strcmp(what, "alphabets") == 0;
+    if (read != 5 || (!task.alphabets && strcmp(what, "characters") != 0)) {
+        imp_fail(error, IMP_EINVAL,
+                 "'%.100s' should be 'update characters|alphabets WAY THREADS SECONDS FOLDER'",
+                 line);
+        return NULL;
+    }
+    if (imp_measure_update(&task, &r, error))
+        return NULL;
+    enum { MS = 1000 };
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+                     "s:[f,f], s:f}",
+                     "peer", peer_name(), "what", "update", "task", what, "way",
+                     (json_int_t)task.way, "n", (json_int_t)r.images, "threads", r.threads,
+                     "updates", (json_int_t)r.updates, "update_ms", MS * r.update, "bare_ms",
+                     MS * r.bare, "network_ms", MS * r.network, "feed_ms", MS * r.feed, "method_ms",
+                     MS * r.method, "optimizer_ms", MS * r.optimizer, "rest_ms", MS * r.rest,
+                     "overhead", r.overhead, "overhead_range", r.least_overhead, r.most_overhead,
+                     "beyond_network", r.beyond);
 }
 
 /* What a `check` reads and writes: everything the speed is claimed for, to be compared with the
@@ -198,7 +227,10 @@ static json_t *answer(const char *line, imp_error *error)
         return answer_timing(line, error);
     if (strncmp(line, "check ", 6) == 0)
         return answer_check(line, error);
-    imp_fail(error, IMP_EINVAL, "'%.100s' should be hello, train, eval, check or quit", line);
+    if (strncmp(line, "update ", 7) == 0)
+        return answer_update(line, error);
+    imp_fail(error, IMP_EINVAL, "'%.100s' should be hello, train, eval, check, update or quit",
+             line);
     return NULL;
 }
 

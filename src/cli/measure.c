@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -23,13 +23,6 @@ typedef struct bench {
     imp_encoder *encoder; /* NULL when training */
     float *images, *embeddings, *gradient;
 } bench;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Linux counts the peak of resident memory anew after a 5 here; elsewhere it is the peak so far. */
 static void reset_peak(void)
@@ -128,11 +121,11 @@ static imp_status repeat(bench *b, imp_measure_result *result, imp_error *error)
     reset_peak();
     long faults = page_faults();
     size_t steps = 0;
-    double begin = now(), last = begin;
+    double begin = imp_clock(), last = begin;
     while (!status && steps < MOST_STEPS &&
            (steps < LEAST_STEPS || last - begin < b->task->seconds)) {
         status = step(b, error);
-        double end = now();
+        double end = imp_clock();
         times[steps++] = end - last;
         last = end;
     }

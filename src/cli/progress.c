@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 imp_progress_line imp_progress_start(bool quiet)
 {
     const char *kind = getenv("TERM");
@@ -14,18 +16,11 @@ imp_progress_line imp_progress_start(bool quiet)
     return (imp_progress_line){.quiet = quiet, .terminal = isatty(STDERR_FILENO) && capable};
 }
 
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 bool imp_progress_due(const imp_progress_line *line, bool keep)
 {
     if (line->quiet)
         return false;
-    return line->terminal ? keep || seconds_since(&line->last) >= 0.1 : keep;
+    return line->terminal ? keep || imp_clock() - line->last >= 0.1 : keep;
 }
 
 void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool keep,
@@ -45,7 +40,7 @@ void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool 
     fprintf(stderr, "] %zu/%zu  %s\033[K", done, total, text);
     fflush(stderr);
     line->drawn = true;
-    clock_gettime(CLOCK_MONOTONIC, &line->last);
+    line->last = imp_clock();
 }
 
 void imp_progress_end(imp_progress_line *line)

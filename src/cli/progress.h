@@ -9,12 +9,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
 typedef struct imp_progress_line {
     bool quiet, terminal;
-    bool drawn; /* something stands on the terminal's current line */
-    struct timespec last;
+    bool drawn;  /* something stands on the terminal's current line */
+    double last; /* when it was drawn, by imp_clock() */
 } imp_progress_line;
 
 imp_progress_line imp_progress_start(bool quiet);

@@ -37,6 +37,7 @@ typedef struct imp_outcome {
     double accuracy; /* share of the queries that were classified rightly before the update */
     size_t clusters;
     size_t images;
+    double network_seconds, method_seconds; /* forward and backward; what lies between */
 } imp_outcome;
 
 /* Joins a network and a method, which then belong to the learner, on failure too. `options` as for

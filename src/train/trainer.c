@@ -10,8 +10,8 @@
 #include <imp/encoder.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
@@ -28,15 +28,8 @@ typedef struct trainer {
     imp_feed *feed;
     imp_log log;
     imp_train_report report;
-    struct timespec start; /* of this update */
+    double start; /* of this update, by imp_clock() */
 } trainer;
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
 
 static bool is_due(uint64_t update, int64_t every)
 {
@@ -68,10 +61,13 @@ static imp_status add_episodes(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_window *window = &work->state.progress.window;
+    imp_update_times *times = &work->report.times;
     for (int64_t e = 0; e < settings->accumulate; e++) {
         const imp_task *task;
         imp_outcome outcome;
+        double begin = imp_clock();
         imp_status status = imp_feed_next(work->feed, &task, error);
+        times->feed += imp_clock() - begin;
         if (status)
             return status;
         status = imp_learner_add(&work->learner, task, &outcome, error);
@@ -85,6 +81,8 @@ static imp_status add_episodes(trainer *work, imp_error *error)
         window->accuracy += outcome.accuracy;
         window->clusters += (double)outcome.clusters;
         window->images += (double)outcome.images;
+        times->network += outcome.network_seconds;
+        times->method += outcome.method_seconds;
     }
     return IMP_OK;
 }
@@ -93,11 +91,13 @@ static imp_status make_update(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_progress *progress = &work->state.progress;
+    work->report.times = (imp_update_times){0};
     imp_status status = add_episodes(work, error);
     if (status)
         return status;
-    double norm, rate = imp_settings_rate(settings, progress->update);
+    double norm, rate = imp_settings_rate(settings, progress->update), begin = imp_clock();
     status = imp_learner_update(&work->learner, rate, settings->clip, &norm, error);
+    work->report.times.optimizer = imp_clock() - begin;
     if (status)
         return diverged(work, error);
     progress->update++;
@@ -187,7 +187,7 @@ static imp_status save_checkpoint(trainer *work, imp_error *error)
 
 static void count_time(trainer *work)
 {
-    double seconds = seconds_since(&work->start);
+    double seconds = imp_clock() - work->start;
     work->state.progress.seconds += seconds;
     work->state.progress.window.seconds += seconds;
 }
@@ -240,7 +240,7 @@ static imp_status loop(trainer *work, imp_error *error)
     bool stop = false;
     imp_status status = IMP_OK;
     while (!status && !stop && !is_last(work)) {
-        clock_gettime(CLOCK_MONOTONIC, &work->start);
+        work->start = imp_clock();
         status = make_update(work, error);
         if (!status)
             status = conclude_update(work, &stop, error);

@@ -11,12 +11,21 @@
 #include "train/progress.h"
 #include "train/settings.h"
 
+/* Where the time of an update went, in seconds; the rest is bookkeeping and the log. */
+typedef struct imp_update_times {
+    double feed;    /* waiting for episodes, which are drawn beside earlier updates */
+    double network; /* forward and backward */
+    double method;
+    double optimizer;
+} imp_update_times;
+
 /* How a run is doing. */
 typedef struct imp_train_report {
     uint64_t update, updates;
-    imp_line line;     /* the newest line of the log, or what its first one is going to be */
-    bool new_line;     /* it has just been written */
-    double validation; /* the last one's accuracy; NAN before the first */
+    imp_update_times times; /* of the last update */
+    imp_line line;          /* the newest line of the log, or what its first one is going to be */
+    bool new_line;          /* it has just been written */
+    double validation;      /* the last one's accuracy; NAN before the first */
     double best;
     uint64_t best_update;
     double seconds_left; /* NAN until it can be told */

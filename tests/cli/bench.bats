@@ -26,6 +26,22 @@
     [[ $output == "imp bench: IMP_ISA is 'sse9'"* ]]
 }
 
+@test "bench --serve takes an update apart" {
+    cd "$BATS_TEST_TMPDIR"
+    run "$IMP" bench --serve <<< $'update characters 2 1 0 run\nupdate letters 2 1 0 other'
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [ "$(wc -l <run/log.jsonl)" -ge 5 ]
+    /usr/bin/python3 -c '
+import json, sys
+a = json.loads(sys.argv[1])
+assert a["n"] == 12 and a["threads"] == 1 and a["updates"] >= 3
+assert min(a[k] for k in ("bare_ms", "network_ms", "method_ms", "optimizer_ms", "rest_ms")) > 0
+assert a["update_ms"] > a["network_ms"] and a["beyond_network"] > 0
+' "${lines[0]}"
+    [[ ${lines[1]} == *'"unavailable"'*'should be '*'update characters|alphabets WAY'* ]]
+}
+
 @test "bench --serve answers each line with a line" {
     run "$IMP" bench --serve <<< $'hello\ntrain 2 1 16 16 1 0\neval 0 1 16 16 1 0\nnonsense\nquit\nhello'
     [ "$status" -eq 0 ]
