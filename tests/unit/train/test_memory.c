@@ -10,35 +10,9 @@
 #include <cmocka.h>
 
 #include "failing_allocator.h"
+#include "scratch.h"
+#include "tiny_run.h"
 #include "train/trainer.h"
-
-static imp_settings tiny_settings(const char *method)
-{
-    imp_settings settings;
-    imp_settings_init(&settings);
-    settings.size = 8;
-    settings.alphabets = 10;
-    settings.fewest_characters = settings.most_characters = 6;
-    settings.drawings = 6;
-    settings.task = 1;
-    settings.way = 2;
-    settings.modes = 3;
-    settings.queries = 2;
-    settings.network = "conv3x3:4,bn,relu,pool";
-    settings.method = method;
-    settings.validate_every = 0;
-    settings.log_every = 1;
-    settings.accumulate = 2;
-    return settings;
-}
-
-static imp_dataset *open_data(const imp_settings *settings)
-{
-    imp_dataset *dataset;
-    imp_dataset_options options = imp_settings_data(settings, 1);
-    assert_int_equal(imp_dataset_open("glyphs", &options, &dataset, NULL), IMP_OK);
-    return dataset;
-}
 
 /* How many allocations had been made when each update ended. */
 typedef struct count {
@@ -56,18 +30,20 @@ static bool note(const imp_train_report *report, void *context)
     return true;
 }
 
-static void test_flat(void **state)
+/* Episodes, network, method, optimizer and log; validations and checkpoints do take memory. */
+static void test_allocations(void **state)
 {
-    (void)state;
     static const char *const methods[] = {"imp", "prototypes", "neighbors"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         failing_allocator allocator;
         failing_allocator_install(&allocator, 0);
         imp_settings settings = tiny_settings(methods[m]);
-        settings.updates = 3000;
-        imp_dataset *dataset = open_data(&settings);
+        settings.updates = settings.checkpoint_every = 3000;
+        imp_dataset *dataset = tiny_dataset(&settings);
         count seen = {.allocator = &allocator};
-        imp_train_options options = {.threads = 1, .proceed = note, .context = &seen};
+        scratch_path folder = scratch_file(state, methods[m]);
+        imp_train_options options = {
+            .folder = folder.text, .threads = 1, .proceed = note, .context = &seen};
         imp_train_result result;
         assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_OK);
         assert_true(result.finished);
@@ -76,6 +52,11 @@ static void test_flat(void **state)
         assert_int_equal(allocator.live, 0);
         failing_allocator_remove(&allocator);
     }
+}
+
+static void test_resident(void **state)
+{
+    assert_flat_memory(scratch_file(state, "run").text, 3000);
 }
 
 static void test_out_of_memory(void **state)
@@ -107,7 +88,8 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flat),
+        cmocka_unit_test_setup_teardown(test_allocations, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_resident, scratch_setup, scratch_teardown),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
