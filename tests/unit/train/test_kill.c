@@ -25,36 +25,16 @@
 #include "scratch.h"
 
 /* A tiny run that does everything a run does, many times. */
-#define UPDATES "120"
-static const char *const training[] = {"train",
-                                       "--quiet",
-                                       "--size",
-                                       "16",
-                                       "--alphabets",
-                                       "10",
-                                       "--network",
-                                       "conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool",
-                                       "--task",
-                                       "alphabets",
-                                       "--way",
-                                       "2",
-                                       "--modes",
-                                       "3",
-                                       "--queries",
-                                       "2",
-                                       "--updates",
-                                       UPDATES,
-                                       "--accumulate",
-                                       "2",
-                                       "--validate-every",
-                                       "15",
-                                       "--validation-episodes",
-                                       "4",
-                                       "--checkpoint-every",
-                                       "4",
-                                       "--log-every",
-                                       "5",
-                                       NULL};
+/* clang-format off */
+static const char *const tiny[] = {
+    "train", "--size", "16", "--alphabets", "10",
+    "--network", "conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool",
+    "--task", "alphabets", "--way", "2", "--modes", "3", "--queries", "2", "--accumulate", "2",
+    "--validate-every", "15", "--validation-episodes", "4", "--log-every", "5", NULL};
+/* clang-format on */
+static const char *const resuming[] = {"train", NULL};
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void pause_for(double seconds)
 {
@@ -62,26 +42,27 @@ static void pause_for(double seconds)
     nanosleep(&wait, NULL);
 }
 
-/* Starts the command with these words and two more; its output goes to the file `errors`. */
-static pid_t start(const char *const *words, const char *option, const char *value,
-                   const char *threads, const char *errors)
+static void append(char **argv, size_t room, size_t *count, const char *const *words)
 {
-    const char *command = getenv("IMP");
-    char *argv[64] = {(char *)command};
-    size_t count = 1;
-    for (size_t i = 0; words[i]; i++)
-        argv[count++] = (char *)words[i];
-    argv[count++] = (char *)option;
-    argv[count++] = (char *)value;
-    argv[count++] = (char *)"--threads";
-    argv[count++] = (char *)threads;
-    assert_true(count < sizeof argv / sizeof *argv);
+    for (size_t i = 0; words[i]; i++) {
+        assert_true(*count + 1 < room);
+        argv[(*count)++] = (char *)words[i];
+    }
+}
+
+/* Starts the command with these words and more; what it says goes to the file `errors`. */
+static pid_t start(const char *const *words, const char *const *more, const char *errors)
+{
+    char *argv[64] = {getenv("IMP")};
+    size_t room = sizeof argv / sizeof *argv, count = 1;
+    append(argv, room, &count, words);
+    append(argv, room, &count, more);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         int output = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         dup2(output, STDERR_FILENO);
-        execv(command, argv);
+        execv(argv[0], argv);
         _exit(127);
     }
     return child;
@@ -191,8 +172,6 @@ static void assert_same_log(const char *one, const char *other)
 
 /* ---- the tests ---- */
 
-static const char *const resuming[] = {"train", "--quiet", NULL};
-
 static bool exists(const char *folder, const char *name)
 {
     char path[600];
@@ -207,12 +186,15 @@ static size_t count_entries(const char *folder)
     return scratch_entries(&state);
 }
 
-/* One process of the run: a new run where there is none yet. */
+/* One process of a run of 120 updates: a new run where there is none yet. */
 static pid_t go_on(const char *folder, const char *threads, const char *errors)
 {
     if (exists(folder, "settings.json"))
-        return start(resuming, "--resume", folder, threads, errors);
-    return start(training, "--out", folder, threads, errors);
+        return start(resuming, WORDS("--resume", folder, "--threads", threads), errors);
+    return start(
+        tiny,
+        WORDS("--out", folder, "--threads", threads, "--updates", "120", "--checkpoint-every", "4"),
+        errors);
 }
 
 static void test_kill(void **state)
@@ -221,7 +203,7 @@ static void test_kill(void **state)
     scratch_path errors = scratch_file(state, "errors");
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    assert_finished(start(training, "--out", whole.text, "1", errors.text), errors.text);
+    assert_finished(go_on(whole.text, "1", errors.text), errors.text);
     clock_gettime(CLOCK_MONOTONIC, &end);
     double seconds =
         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
@@ -250,51 +232,38 @@ static void test_interrupt(void **state)
 {
     scratch_path whole = scratch_file(state, "whole"), torn = scratch_file(state, "torn");
     scratch_path errors = scratch_file(state, "errors");
-    assert_finished(start(training, "--out", whole.text, "2", errors.text), errors.text);
-
-    static const char *const loud[] = {"train",
-                                       "--size",
-                                       "16",
-                                       "--alphabets",
-                                       "10",
-                                       "--network",
-                                       "conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool",
-                                       "--task",
-                                       "alphabets",
-                                       "--way",
-                                       "2",
-                                       "--modes",
-                                       "3",
-                                       "--queries",
-                                       "2",
-                                       "--updates",
-                                       UPDATES,
-                                       "--accumulate",
-                                       "2",
-                                       "--validate-every",
-                                       "15",
-                                       "--validation-episodes",
-                                       "4",
-                                       "--checkpoint-every",
-                                       "1000",
-                                       "--log-every",
-                                       "5",
-                                       NULL};
-    pid_t child = start(loud, "--out", torn.text, "2", errors.text);
-    for (int i = 0; i < 400 && !exists(torn.text, "model.safetensors"); i++)
+    /* More updates than anyone waits for: only the signal can end them, and it has to save what
+     * they did. */
+    pid_t child = start(tiny,
+                        WORDS("--out", torn.text, "--threads", "2", "--updates", "1000000000",
+                              "--checkpoint-every", "1000000000"),
+                        errors.text);
+    for (int i = 0; i < 6000 && !exists(torn.text, "model.safetensors"); i++)
         pause_for(0.01);
     kill(child, SIGINT);
     int status = wait_for(child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return; /* it was done before the signal came */
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 130);
     char *text = read_text(torn.text, "../errors");
-    assert_non_null(strstr(text, "stopped after update"));
-    assert_non_null(strstr(text, "imp train --resume"));
+    const char *sentence = strstr(text, "stopped after update ");
+    unsigned long long stopped = 0;
+    assert_non_null(sentence);
+    assert_int_equal(sscanf(sentence, "stopped after update %llu;", &stopped), 1);
+    assert_non_null(strstr(sentence, "imp train --resume"));
     imp_release(text);
-    static const char *const often[] = {"train", "--quiet", "--checkpoint-every", "4", NULL};
-    assert_finished(start(often, "--resume", torn.text, "1", errors.text), errors.text);
+
+    char updates[24];
+    snprintf(updates, sizeof updates, "%llu", stopped + 40);
+    assert_finished(start(resuming,
+                          WORDS("--resume", torn.text, "--threads", "1", "--updates", updates,
+                                "--checkpoint-every", "4"),
+                          errors.text),
+                    errors.text);
+    assert_finished(start(tiny,
+                          WORDS("--out", whole.text, "--threads", "2", "--updates", updates,
+                                "--checkpoint-every", "4"),
+                          errors.text),
+                    errors.text);
     assert_same_file(whole.text, torn.text, "model.safetensors");
     assert_same_checkpoint(whole.text, torn.text);
     assert_same_log(whole.text, torn.text);
