@@ -18,13 +18,18 @@ typedef struct arguments {
     imp_settings settings;
     const char *model, *sweep;
     int64_t episodes, test_seed, threads, lambda_episodes;
-    int pool, purpose;
+    int pool, purpose, batch_norm;
     bool json, quiet, unsupervised;
 } arguments;
 #define IMP_ARGUMENTS arguments
 
 /* In the order of the purposes that are not training. */
 static const char *const purposes[] = {"validation", "testing", NULL};
+
+/* What batch norm uses, and what the output calls it. */
+enum { RUNNING, EPISODE };
+static const char *const batch_norm_modes[] = {"running", "episode", NULL};
+static const char *const statistics[] = {"running statistics", "statistics of each episode"};
 
 /* clang-format off */
 static const imp_option options[] = {
@@ -44,6 +49,9 @@ static const imp_option options[] = {
     {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
      .choices = imp_pool_names, .initial = "own",
      .help = "draw classes of this split; own is the episodes' purpose's"},
+    {IMP_OPTION_CHOICE(arguments, batch_norm), .name = "batch-norm", .argument = "MODE",
+     .choices = batch_norm_modes, .initial = "running",
+     .help = "running statistics of the training, or those of each episode's images together"},
     {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
      .help = "evaluate at N thresholds from A to B, evenly spaced"},
     {IMP_OPTION_FLAG(arguments, unsupervised), .name = "unsupervised",
@@ -158,8 +166,6 @@ static json_t *result_json(const imp_contestant *contestant, const imp_evaluatio
                      "lambda", real_or_null(result->lambda));
 }
 
-static const char batch_norm_mode[] = "running statistics";
-
 static void print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,
                        const field *all, const imp_evaluation *results)
 {
@@ -170,7 +176,7 @@ static void print_json(const arguments *given, const char *command_line, const i
         "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
         command_line, "model", given->model, "data", given->settings.data, "fingerprint",
         imp_dataset_fingerprint(dataset), "seed", (json_int_t)given->test_seed, "episodes",
-        (json_int_t)given->episodes, "batch_norm", batch_norm_mode, "settings",
+        (json_int_t)given->episodes, "batch_norm", statistics[given->batch_norm], "settings",
         imp_settings_to_json(&given->settings), "results", list);
     json_dumpf(report, stdout, JSON_INDENT(2));
     fputc('\n', stdout);
@@ -182,7 +188,7 @@ static void print_table(const arguments *given, const imp_dataset *dataset, cons
 {
     printf("%lld %s episodes, seed %lld, of %s (%.12s), batch norm with %s\n\n",
            (long long)given->episodes, purposes[given->purpose], (long long)given->test_seed,
-           given->settings.data, imp_dataset_fingerprint(dataset), batch_norm_mode);
+           given->settings.data, imp_dataset_fingerprint(dataset), statistics[given->batch_norm]);
     printf("%-22s%18s%12s%14s%12s\n", "method", "accuracy", "clusters", "per class", "lambda");
     for (size_t i = 0; i < all->count; i++) {
         char accuracy[40], lambda[24] = "-";
@@ -219,6 +225,7 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
             .task = imp_settings_task(&given->settings, (imp_purpose)(given->purpose + 1)),
             .episodes = (size_t)given->episodes,
             .threads = (int)given->threads,
+            .network = given->batch_norm == EPISODE ? model->network : NULL,
             .progress = show,
             .context = &line};
         wanted.task.pool = (imp_pool)given->pool;

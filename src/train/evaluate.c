@@ -18,6 +18,7 @@
 /* What one thread works with. */
 typedef struct desk {
     imp_method **methods; /* (contestants) */
+    imp_network *network; /* NULL: the encoder embeds */
     float *pixels, *embeddings;
     size_t capacity; /* images */
 } desk;
@@ -91,6 +92,13 @@ static imp_status run_methods(const evaluation *work, const desk *own, const imp
     return IMP_OK;
 }
 
+static imp_status embed(const evaluation *work, const desk *own, size_t images, imp_error *error)
+{
+    if (own->network)
+        return imp_network_forward(own->network, own->pixels, images, own->embeddings, error);
+    return imp_encoder_encode(work->encoder, own->pixels, images, 1, own->embeddings, error);
+}
+
 static imp_status run_episode(const evaluation *work, desk *own, size_t index, imp_error *error)
 {
     imp_episode episode;
@@ -102,7 +110,7 @@ static imp_status run_episode(const evaluation *work, desk *own, size_t index, i
     status = reserve(work, own, images, error);
     if (!status) {
         imp_episode_pixels(work->dataset, &episode, own->pixels);
-        status = imp_encoder_encode(work->encoder, own->pixels, images, 1, own->embeddings, error);
+        status = embed(work, own, images, error);
     }
     if (!status)
         status = run_methods(work, own, &episode, error);
@@ -130,6 +138,18 @@ static void run_block(size_t index, int worker, void *context)
 }
 
 /* ---- all of them ---- */
+
+/* A network of one thread with the same parameters; the running statistics do not matter. */
+static imp_status copy_network(imp_network *network, imp_network **out, imp_error *error)
+{
+    imp_network_options options = *imp_network_options_of(network);
+    options.threads = 1;
+    imp_status status = imp_network_create(imp_network_description(network), &options, out, error);
+    if (!status)
+        memcpy(imp_network_parameters(*out), imp_network_parameters(network),
+               imp_network_parameter_count(network) * sizeof(float));
+    return status;
+}
 
 static imp_status make_desk(desk *own, const imp_contestant *contestants, size_t count,
                             imp_error *error)
@@ -161,6 +181,8 @@ static imp_status make_desks(evaluation *work, const imp_contestant *contestants
     imp_status status = IMP_OK;
     for (int t = 0; t < work->threads && !status; t++)
         status = make_desk(&work->desks[t], contestants, work->contestants, error);
+    for (int t = 0; t < work->threads && work->options->network && !status; t++)
+        status = copy_network(work->options->network, &work->desks[t].network, error);
     return status;
 }
 
@@ -171,6 +193,7 @@ static void clear(evaluation *work)
         for (size_t c = 0; own->methods && c < work->contestants; c++)
             imp_method_free(own->methods[c]);
         imp_release(own->methods);
+        imp_network_free(own->network);
         imp_release(own->pixels);
         imp_release(own->embeddings);
     }

@@ -1,8 +1,8 @@
 /*
  * evaluate.h - how well methods classify the episodes of a dataset, on one frozen embedding.
  *
- * Batch norm uses the running statistics. Episodes run side by side, and the numbers do not depend
- * on the threads: every episode is drawn by its index, and the means are taken in that order.
+ * Episodes run side by side, and the numbers do not depend on the threads: every episode is drawn
+ * by its index, and the means are taken in that order.
  */
 #ifndef IMP_TRAIN_EVALUATE_H
 #define IMP_TRAIN_EVALUATE_H
@@ -31,6 +31,11 @@ typedef struct imp_evaluate_options {
     imp_episode_options task;
     size_t episodes; /* numbers 0 .. episodes-1 of the task's purpose */
     int threads;     /* 0: as many as the machine offers */
+
+    /* NULL: batch norm uses the running statistics. Else it uses those of each episode, whose
+     * images this network, the encoder's, embeds as one batch: supports and queries then know of
+     * each other, and accuracies are not comparable. The network is copied and stays as it is. */
+    imp_network *network;
 
     /* Called now and then with how many episodes are done; may be NULL. */
     void (*progress)(size_t done, size_t total, void *context);

@@ -21,6 +21,21 @@ setup() {
     [[ ${lines[2]} =~ ^imp\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+\ +[0-9.]+\ +[0-9.]+$ ]]
 }
 
+@test "eval --batch-norm episode normalises each episode by itself, and says so" {
+    "$IMP" eval --model $model --episodes 20 >default
+    "$IMP" eval --model $model --episodes 20 --batch-norm running >running
+    "$IMP" eval --model $model --episodes 20 --batch-norm episode --threads 1 >episode
+    "$IMP" eval --model $model --episodes 20 --batch-norm episode --threads 3 >threads
+    cmp default running
+    cmp episode threads
+    [[ $(head -n 1 episode) == *", batch norm with statistics of each episode" ]]
+    [ "$(tail -n 1 episode)" != "$(tail -n 1 running)" ]
+    "$IMP" eval --model $model --episodes 2 --batch-norm episode --json |
+        grep -q '"batch_norm": "statistics of each episode"'
+    run --separate-stderr "$IMP" eval --model $model --batch-norm batch
+    [ "$status" -eq 2 ]
+}
+
 @test "eval gives the same numbers on any number of threads" {
     for threads in 1 2 8; do
         "$IMP" eval --model $model --episodes 30 --threads $threads --method imp,prototypes,em \

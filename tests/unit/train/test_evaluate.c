@@ -29,15 +29,21 @@ static imp_dataset *open_data(void)
     return dataset;
 }
 
-static imp_encoder *make_encoder(void)
+static imp_network *make_network(void)
 {
     imp_network_options options = {
         .size = sizeof options, .channels = 1, .height = 16, .width = 16, .seed = 2, .threads = 1};
     imp_network *network;
-    imp_encoder *encoder;
     assert_int_equal(imp_network_create("conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool", &options,
                                         &network, NULL),
                      IMP_OK);
+    return network;
+}
+
+static imp_encoder *make_encoder(void)
+{
+    imp_network *network = make_network();
+    imp_encoder *encoder;
     assert_int_equal(imp_encoder_create(network, &encoder, NULL), IMP_OK);
     imp_network_free(network);
     return encoder;
@@ -86,7 +92,7 @@ static void test_threads(void **state)
     imp_dataset_free(dataset);
 }
 
-/* One episode by hand. */
+/* One episode by hand: options->network embeds it, or else the encoder. */
 static double accuracy_by_hand(const imp_dataset *dataset, const imp_encoder *encoder,
                                const imp_evaluate_options *options, const imp_contestant *one,
                                uint64_t index)
@@ -97,7 +103,11 @@ static double accuracy_by_hand(const imp_dataset *dataset, const imp_encoder *en
     float *pixels = malloc(images * 16 * 16 * sizeof *pixels);
     float *embeddings = malloc(images * d * sizeof *embeddings);
     imp_episode_pixels(dataset, &episode, pixels);
-    assert_int_equal(imp_encoder_encode(encoder, pixels, images, 1, embeddings, NULL), IMP_OK);
+    if (options->network)
+        assert_int_equal(imp_network_forward(options->network, pixels, images, embeddings, NULL),
+                         IMP_OK);
+    else
+        assert_int_equal(imp_encoder_encode(encoder, pixels, images, 1, embeddings, NULL), IMP_OK);
     imp_method *method;
     imp_method_result result;
     assert_int_equal(imp_method_create(one->method, &one->options, &method, NULL), IMP_OK);
@@ -126,6 +136,32 @@ static void test_by_hand(void **state)
     imp_interval expected = imp_mean_interval(accuracies, 6);
     assert_true(fabs(result.accuracy.mean - expected.mean) < 1e-12);
     assert_true(fabs(result.accuracy.half_width - expected.half_width) < 1e-12);
+    imp_encoder_free(encoder);
+    imp_dataset_free(dataset);
+}
+
+/* Each episode normalised by itself: as by hand, on any number of threads, and not as by running
+ * statistics. */
+static void test_episode_statistics(void **state)
+{
+    (void)state;
+    imp_dataset *dataset = open_data();
+    imp_encoder *encoder = make_encoder();
+    imp_contestant one = contestant("imp");
+    imp_evaluate_options options = options_for(6, 1);
+    imp_evaluation running, first, again;
+    assert_int_equal(imp_evaluate(encoder, dataset, &one, 1, &options, &running, NULL), IMP_OK);
+    options.network = make_network();
+    assert_int_equal(imp_evaluate(encoder, dataset, &one, 1, &options, &first, NULL), IMP_OK);
+    options.threads = 3;
+    assert_int_equal(imp_evaluate(encoder, dataset, &one, 1, &options, &again, NULL), IMP_OK);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_true(fabs(first.loss - running.loss) > 1e-3);
+    double accuracies[6];
+    for (uint64_t i = 0; i < 6; i++)
+        accuracies[i] = accuracy_by_hand(dataset, encoder, &options, &one, i);
+    assert_true(fabs(first.accuracy.mean - imp_mean_interval(accuracies, 6).mean) < 1e-12);
+    imp_network_free(options.network);
     imp_encoder_free(encoder);
     imp_dataset_free(dataset);
 }
@@ -199,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_episode_statistics),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_projection),
     };
