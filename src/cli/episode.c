@@ -5,65 +5,47 @@
 
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "cli/training_options.h"
 
-typedef struct settings {
+typedef struct arguments {
     imp_data_settings data;
+    imp_settings settings; /* only what an episode has */
     int kind, purpose, pool;
-    int64_t seed, index, way, fewest_way, modes, shot, fewest_shot, queries, unlabeled, distractors;
-    bool unbalanced;
-    double labeled;
+    int64_t seed, index, count;
     const char *sheet, *save;
-    int64_t count;
-} settings;
+} arguments;
+#define IMP_ARGUMENTS arguments
 
 /* In the order of imp_episode_kind, imp_purpose and imp_pool. */
 static const char *const kinds[] = {"classes", "super-classes", "unsupervised", NULL};
 static const char *const purposes[] = {"training", "validation", "testing", NULL};
 static const char *const pools[] = {"own", "train", "val", "test", "all", NULL};
 
-#define COUNT(member_name, option_name, initial_text, help_text)                              \
-    {                                                                                         \
-        IMP_OPTION_INTEGER(settings, member_name), .name = option_name, .argument = "N",      \
-                                                   .integers = {0, 1000000},                  \
-                                                   .initial = initial_text, .help = help_text \
-    }
-
+/* clang-format off */
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Episode")},
-    {IMP_OPTION_CHOICE(settings, kind), .name = "kind", .argument = "KIND", .choices = kinds,
+    {IMP_OPTION_CHOICE(arguments, kind), .name = "kind", .argument = "KIND", .choices = kinds,
      .initial = "classes", .help = "what a label stands for"},
-    {IMP_OPTION_CHOICE(settings, purpose), .name = "for", .argument = "PURPOSE",
+    {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
      .choices = purposes, .initial = "training", .help = "which random numbers and which split"},
-    {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
+    {IMP_OPTION_INTEGER(arguments, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0", .help = "another seed gives other episodes"},
-    {IMP_OPTION_INTEGER(settings, index), .name = "index", .argument = "N",
+    {IMP_OPTION_INTEGER(arguments, index), .name = "index", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0",
      .help = "the number of the episode, or of the first"},
-    COUNT(way, "way", "0", "labels; 0 is 5, or 10 unless of classes"),
-    COUNT(modes, "modes", "0", "classes of a super-class; 0 is 10"),
-    COUNT(shot, "shot", "0", "supports of a class; 0 is 1"),
-    {IMP_OPTION_REST},
-    {IMP_OPTION_CHOICE(settings, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
+    IMP_OPTIONS_OF(IMP_COUNT_SETTINGS)
+    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
      .initial = "own", .help = "draw classes of this split"},
-    COUNT(fewest_way, "fewest-way", "0", "vary the way down to this; 0 does not"),
-    COUNT(fewest_shot, "fewest-shot", "0", "vary the shot down to this; 0 does not"),
-    {IMP_OPTION_FLAG(settings, unbalanced), .name = "unbalanced",
-     .help = "vary the shot from class to class"},
-    COUNT(queries, "queries", "0",
-          "of a class; 0 is 5 in training, else 15, or what the class has"),
-    COUNT(unlabeled, "unlabeled", "0", "images of a class without a label"),
-    COUNT(distractors, "distractors", "0", "classes of which there are only unlabelled images"),
-    {IMP_OPTION_NUMBER(settings, labeled), .name = "labeled-fraction", .argument = "X",
-     .numbers = {0, 1}, .initial = "1",
-     .help = "in training, the part of a class's images that is labelled"},
-    IMP_DATA_OPTIONS(settings, data),
+    IMP_DATA_OPTIONS(arguments, data),
     {IMP_OPTION_HEADING("Output")},
-    {IMP_OPTION_TEXT(settings, sheet), .name = "sheet", .argument = "FILE",
+    {IMP_OPTION_TEXT(arguments, sheet), .name = "sheet", .argument = "FILE",
      .help = "write the episode as a contact sheet (PNG) instead of JSON"},
-    {IMP_OPTION_TEXT(settings, save), .name = "save", .argument = "FILE",
+    {IMP_OPTION_TEXT(arguments, save), .name = "save", .argument = "FILE",
      .help = "write a file of episodes that can be replayed"},
-    COUNT(count, "count", "1", "episodes to save"),
+    {IMP_OPTION_INTEGER(arguments, count), .name = "count", .argument = "N",
+     .integers = {0, 1000000}, .initial = "1", .help = "episodes to save"},
     {IMP_OPTION_END}};
+/* clang-format on */
 
 static const imp_action actions[] = {
     {"draw", "DATA", 1, "one episode as JSON or a picture, or many to a file"}, {0}};
@@ -91,23 +73,12 @@ static int fail(const imp_error *error)
     return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
 }
 
-static imp_episode_options episode_options(const settings *given)
+static imp_episode_options episode_options(const arguments *given)
 {
-    imp_episode_options wanted = imp_episode_defaults();
+    imp_episode_options wanted = imp_settings_task(&given->settings, (imp_purpose)given->purpose);
     wanted.kind = (imp_episode_kind)given->kind;
-    wanted.purpose = (imp_purpose)given->purpose;
     wanted.pool = (imp_pool)given->pool;
     wanted.seed = (uint64_t)given->seed;
-    wanted.way = (uint32_t)given->way;
-    wanted.fewest_way = (uint32_t)given->fewest_way;
-    wanted.modes = (uint32_t)given->modes;
-    wanted.shot = (uint32_t)given->shot;
-    wanted.fewest_shot = (uint32_t)given->fewest_shot;
-    wanted.unbalanced = given->unbalanced;
-    wanted.queries = (uint32_t)given->queries;
-    wanted.unlabeled = (uint32_t)given->unlabeled;
-    wanted.distractors = (uint32_t)given->distractors;
-    wanted.labeled_fraction = given->labeled;
     return wanted;
 }
 
@@ -180,7 +151,7 @@ static int print_json(const imp_dataset *dataset, const imp_episode *episode)
     return EXIT_SUCCESS;
 }
 
-static int draw(const settings *given, const imp_dataset *dataset)
+static int draw(const arguments *given, const imp_dataset *dataset)
 {
     imp_episode_options wanted = episode_options(given);
     imp_error error;
@@ -199,22 +170,30 @@ static int draw(const settings *given, const imp_dataset *dataset)
     return status;
 }
 
-int imp_command_episode(int argc, char **argv)
+static int run(int argc, char **argv, arguments *given)
 {
-    settings given = {0};
     int operands;
-    int status = imp_parse(&imp_episode_usage, argc, argv, &given, &operands);
+    int status = imp_parse(&imp_episode_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (given.save && given.sheet)
+    if (given->save && given->sheet)
         return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
-    if (given.count != 1 && !given.save)
+    if (given->count != 1 && !given->save)
         return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     imp_dataset *dataset;
-    status = imp_data_open(command, argv[2], &given.data, false, &dataset);
+    status = imp_data_open(command, argv[2], &given->data, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
-    status = draw(&given, dataset);
+    status = draw(given, dataset);
     imp_dataset_free(dataset);
+    return status;
+}
+
+int imp_command_episode(int argc, char **argv)
+{
+    arguments given = {0};
+    imp_settings_init(&given.settings);
+    int status = run(argc, argv, &given);
+    imp_settings_clear(&given.settings);
     return status;
 }

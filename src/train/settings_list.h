@@ -40,6 +40,10 @@
 /* What an episode is. */
 #define IMP_TASK_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                               \
     CHOICE(task, "task", imp_task_names, "characters", "what a label stands for")                  \
+    IMP_COUNT_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)
+
+/* How much there is of everything in it. */
+#define IMP_COUNT_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                              \
     INTEGER(way, "way", 0, 1000000, "0", "labels; 0 is 5, or 10 alphabets")                        \
     INTEGER(modes, "modes", 0, 1000000, "0", "characters of an alphabet; 0 is 10")                 \
     INTEGER(shot, "shot", 0, 1000000, "0", "supports of a character; 0 is 1")                      \
