@@ -45,12 +45,13 @@ static void test_allocations(void **state)
         imp_train_options options = {
             .folder = folder.text, .threads = 1, .proceed = note, .context = &seen};
         imp_train_result result;
-        assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_OK);
+        imp_status status = imp_train(&settings, dataset, &options, &result, NULL);
+        imp_dataset_free(dataset);
+        failing_allocator_remove(&allocator);
+        assert_int_equal(status, IMP_OK);
         assert_true(result.finished);
         assert_int_equal(seen.at_end, seen.after_warm_up);
-        imp_dataset_free(dataset);
         assert_int_equal(allocator.live, 0);
-        failing_allocator_remove(&allocator);
     }
 }
 
