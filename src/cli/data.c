@@ -1,4 +1,4 @@
-/* data.c - `imp data`: looks at datasets, splits them, packs them, fetches them. */
+/* data.c - `imp data`: looks at datasets, splits, packs, exports and fetches them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "data/dataset.h"
 
 typedef struct settings {
     imp_data_settings data;
@@ -27,12 +28,13 @@ static const imp_option options[] = {
      .help = "get: where the files are instead of at their home"},
     {IMP_OPTION_END}};
 
-enum { INFO, SHOW, SPLIT, PACK, GET };
+enum { INFO, SHOW, SPLIT, PACK, EXPORT, GET };
 static const imp_action actions[] = {
     [INFO] = {"info", "DATA", 1, "what it holds, and which pictures are broken"},
     [SHOW] = {"show", "DATA SHEET.png", 2, "draw a contact sheet"},
     [SPLIT] = {"split", "DATA FOLDER", 2, "write its split as lists of classes"},
     [PACK] = {"pack", "DATA FILE", 2, "write one file that opens in milliseconds"},
+    [EXPORT] = {"export", "DATA FOLDER", 2, "write its pictures as a folder of classes"},
     [GET] = {"get", "omniglot FOLDER", 2, "download Omniglot to a folder"},
     {0}};
 
@@ -42,12 +44,13 @@ static const char *const examples[] = {
     "imp data show birds.zip sheet.png",
     "imp data split birds lists --split classes:0.6/0.2/0.2 --split-seed 7",
     "imp data pack omniglot:data/omniglot omniglot.pack",
+    "imp data export glyphs drawings --alphabets 3 --drawings 5",
     "imp data get omniglot data/omniglot",
     NULL};
 
 const imp_usage imp_data_usage = {
     .command = "data",
-    .summary = "Look at, split, pack or fetch data",
+    .summary = "Look at, split, pack, export or fetch data",
     .details =
         "DATA is a folder or an archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, a pack, "
         "omniglot:PATH, csv:PATH, or glyphs, alphabets that are invented and need no files. "
@@ -264,6 +267,29 @@ static int run_write(const settings *given, const char *name, const char *output
     return status;
 }
 
+/* ---- export ---- */
+
+/* Pictures come out as they are in their files, and glyphs, which have none, as ink on paper. */
+static int run_export(const settings *given, const char *name, const char *output)
+{
+    enum { OWN, AS_IS, INVERT };
+    imp_dataset *dataset;
+    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    const char *kind = imp_dataset_kind(dataset);
+    bool inverted =
+        given->data.ink == INVERT || (given->data.ink == OWN && strcmp(kind, "omniglot") == 0);
+    if (strcmp(kind, "glyphs") == 0)
+        inverted = given->data.ink != INVERT;
+    imp_error error;
+    status = EXIT_SUCCESS;
+    if (imp_dataset_export(dataset, output, inverted, &error) != IMP_OK)
+        status = fail(&error);
+    imp_dataset_free(dataset);
+    return status;
+}
+
 /* ---- get ---- */
 
 static volatile sig_atomic_t interrupted;
@@ -315,6 +341,8 @@ int imp_command_data(int argc, char **argv)
         return run_write(&given, name, output, imp_dataset_write_split);
     case PACK:
         return run_write(&given, name, output, imp_dataset_pack);
+    case EXPORT:
+        return run_export(&given, name, output);
     default:
         return run_get(&given, name, output);
     }

@@ -98,6 +98,11 @@ void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
 void imp_fingerprint_format(imp_dataset *dataset);
 
+/* Writes every image as FOLDER/NAME with the ending .png, each value v as 255 - v when `invert`.
+ * The folder must be new or empty. After a failure what was written so far remains. */
+imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, bool invert,
+                              imp_error *error);
+
 /* ---- the kinds, used by dataset_open.c ----
  *
  * Each fills a zeroed dataset with base classes (no turns) and the source's own split. What they

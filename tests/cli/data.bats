@@ -81,6 +81,22 @@ assert info["broken"][1].startswith("caf\ufffd/2.png: the file is neither"), inf
     [[ $stderr == *"the pack is damaged"* ]]
 }
 
+@test "export writes a folder that is the same data, with ink on paper" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs drawings "${small[@]}"
+    [ -f drawings/alphabet01/character01/01.png ]
+    /usr/bin/python3 -c 'from PIL import Image
+image = Image.open("drawings/alphabet01/character01/01.png")
+assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) == 255'
+    fingerprint() { "$IMP" data info "$@" | grep fingerprint; }
+    [ "$(fingerprint drawings --ink invert)" = "$(fingerprint glyphs "${small[@]}")" ]
+    "$IMP" data export drawings again --rotations 4
+    [ "$(fingerprint again)" = "$(fingerprint drawings)" ]
+    run --separate-stderr "$IMP" data export drawings again
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp data: the folder 'again' is not empty; name one that is new or empty" ]
+}
+
 @test "get refuses what has the wrong checksum and leaves nothing" {
     mkdir "$BATS_TEST_TMPDIR/www" "$BATS_TEST_TMPDIR/to"
     echo wrong >"$BATS_TEST_TMPDIR/www/images_background.zip"

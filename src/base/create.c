@@ -1,0 +1,74 @@
+/* create.c - making files and folders exclusively. */
+#define _DEFAULT_SOURCE /* symlink */
+
+#include "base/create.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static imp_status cannot(const char *what, const char *path, imp_error *error)
+{
+    return imp_fail(error, errno == EEXIST ? IMP_EINVAL : IMP_EIO, "cannot %s '%s': %s", what, path,
+                    strerror(errno));
+}
+
+imp_status imp_create_folder(const char *path, imp_error *error)
+{
+    if (mkdir(path, 0777) == 0)
+        return IMP_OK;
+    if (errno != EEXIST)
+        return cannot("make the folder", path, error);
+    DIR *stream = opendir(path);
+    if (stream == NULL)
+        return cannot("use the folder", path, error);
+    enum { SELF_AND_PARENT = 2 };
+    size_t entries = 0;
+    while (entries <= SELF_AND_PARENT && readdir(stream) != NULL)
+        entries++;
+    closedir(stream);
+    if (entries > SELF_AND_PARENT)
+        return imp_fail(error, IMP_EINVAL,
+                        "the folder '%s' is not empty; name one that is new or empty", path);
+    return IMP_OK;
+}
+
+static bool write_all(int descriptor, const unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(descriptor, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+imp_status imp_create_file(const char *path, const void *data, size_t size, imp_error *error)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return cannot("write", path, error);
+    imp_status status = IMP_OK;
+    if (!write_all(descriptor, data, size))
+        status = cannot("write", path, error);
+    if (close(descriptor) != 0 && status == IMP_OK)
+        status = cannot("write", path, error);
+    if (status != IMP_OK)
+        unlink(path);
+    return status;
+}
+
+imp_status imp_create_link(const char *path, const char *target, imp_error *error)
+{
+    return symlink(target, path) == 0 ? IMP_OK : cannot("write", path, error);
+}

@@ -1,0 +1,82 @@
+/* test_create.c - new files, links and folders come about only where there was nothing. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/create.h"
+#include "pictures.h"
+#include "scratch.h"
+
+static void a_folder_is_made_or_taken_if_empty(void **state)
+{
+    scratch_path path = scratch_file(state, "folder");
+    imp_error error;
+    assert_int_equal(imp_create_folder(path.text, &error), IMP_OK);
+    assert_int_equal(imp_create_folder(path.text, &error), IMP_OK);
+    scratch_path inside = scratch_file(state, "folder/.hidden");
+    scratch_write(inside.text, "x", 1);
+    assert_int_equal(imp_create_folder(path.text, &error), IMP_EINVAL);
+    assert_non_null(strstr(error.message, "' is not empty; name one that is new or empty"));
+    assert_int_equal(imp_create_folder(inside.text, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "': Not a directory"));
+    assert_int_equal(imp_create_folder("/no/such/folder", &error), IMP_EIO);
+}
+
+static void a_file_is_never_overwritten(void **state)
+{
+    scratch_path path = scratch_file(state, "file");
+    imp_error error;
+    assert_int_equal(imp_create_file(path.text, "first", 5, &error), IMP_OK);
+    assert_int_equal(imp_create_file(path.text, "second", 6, &error), IMP_EINVAL);
+    assert_true(scratch_holds(path.text, "first", 5));
+    assert_int_equal(imp_create_file(scratch_file(state, "no/such").text, "x", 1, &error), IMP_EIO);
+    assert_int_equal(imp_create_file(scratch_file(state, "empty").text, NULL, 0, &error), IMP_OK);
+    assert_true(scratch_holds(scratch_file(state, "empty").text, "", 0));
+}
+
+static void half_a_file_does_not_remain(void **state)
+{
+    scratch_path path = scratch_file(state, "large");
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 10;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    imp_error error;
+    imp_status status = imp_create_file(path.text, "more than ten bytes", 19, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(status, IMP_EIO);
+    assert_int_equal(access(path.text, F_OK), -1);
+}
+
+static void a_link_is_never_overwritten(void **state)
+{
+    scratch_path path = scratch_file(state, "link");
+    char target[20] = "";
+    assert_int_equal(imp_create_link(path.text, "there", NULL), IMP_OK);
+    assert_int_equal(imp_create_link(path.text, "elsewhere", NULL), IMP_EINVAL);
+    assert_int_equal(readlink(path.text, target, sizeof target), 5);
+    assert_string_equal(target, "there");
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, tree_teardown)
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(a_folder_is_made_or_taken_if_empty),
+        IN_A_FOLDER(a_file_is_never_overwritten),
+        IN_A_FOLDER(half_a_file_does_not_remain),
+        IN_A_FOLDER(a_link_is_never_overwritten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
