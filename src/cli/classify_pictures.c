@@ -62,12 +62,15 @@ static int check_classes(const imp_gallery *gallery)
 
 /* ---- method ---- */
 
-/* The model's method as it was trained, or another one that begins with what the model learned. */
+/* The model's method as it was trained, or another one that begins with what the model learned.
+ *
+ * A model that was trained without unlabelled pictures has learned nothing about their variance;
+ * clusters of them are then as wide as those of labelled ones, so that neither has an advantage. */
 static int make_method(const imp_classify_settings *given, double lambda, const imp_model *model,
                        const char *name, imp_method **method)
 {
     imp_settings settings = model->settings;
-    bool own = strcmp(name, settings.method) == 0;
+    bool own = strcmp(name, settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
     settings.method = name;
     if (!own) { /* these are not every method's */
         settings.lambda = -1;
@@ -76,11 +79,13 @@ static int make_method(const imp_classify_settings *given, double lambda, const 
     }
     imp_method_options options = imp_settings_method(&settings);
     imp_classify_options(given, lambda, &options);
+    bool sigma_given = !isnan(given->parameters.sigma_l) || !isnan(given->parameters.sigma_u);
+    if (!knows_unlabeled && isnan(given->parameters.sigma_u))
+        options.sigma_u = options.sigma_l;
     imp_error error;
     if (imp_method_create(name, &options, method, &error) != IMP_OK)
         return fail(&error);
-    bool learned = isnan(given->parameters.sigma_l) && isnan(given->parameters.sigma_u);
-    if (own && learned && model->values)
+    if (own && knows_unlabeled && !sigma_given && model->values)
         memcpy(imp_method_values(*method, NULL), model->values,
                model->value_count * sizeof *model->values);
     return IMP_GO_ON;
