@@ -96,7 +96,8 @@ static void write_link(imp_page *page, const imp_classification *work, int32_t c
 static const char map_caption[] =
     "Pictures that look alike to the model lie close together (two principal components of its "
     "embedding). Dots: pictures with a known answer, gray without one. Rings: the pictures asked "
-    "about. Crosses: clusters.";
+    "about. Crosses: clusters. Below, a dashed frame is an unlabelled picture that looks like the "
+    "class.";
 
 /* Texts of the map's points: one after the other in one block. */
 typedef struct titles {
@@ -198,27 +199,36 @@ static void write_map(imp_page *page, const imp_classification *work)
 
 /* ---- answers ---- */
 
+/* The pictures of a cluster; those that nobody has labelled, but which look like its class, are
+ * framed with dashes. */
+static void write_cluster(imp_page *page, const imp_classification *work, size_t cluster)
+{
+    int32_t class = work->result.cluster_label[cluster];
+    size_t of, number = number_in_class(work, cluster, &of);
+    imp_page_write(page, "<div>");
+    if (of > 1)
+        imp_page_write(page, "<small>cluster %zu</small>", number);
+    imp_page_write(page, "<ul class=\"strip\">\n");
+    for (size_t i = 0; i < work->support.rows.count; i++) {
+        if (work->support_cluster[i] != cluster)
+            continue;
+        bool guess = class >= 0 && work->support.gallery.pictures[i].class < 0;
+        imp_page_write(page, "<li%s>", guess ? " class=\"guess\"" : "");
+        imp_page_picture(page, &work->support.gallery, i, 2 * SMALL);
+        imp_page_write(page, "</li>\n");
+    }
+    imp_page_write(page, "</ul></div>\n");
+}
+
 /* The pictures that a class was learned from, cluster by cluster. */
 static void write_clusters(imp_page *page, const imp_classification *work, int32_t class)
 {
-    for (size_t c = 0; c < work->result.cluster_count; c++) {
-        if (work->result.cluster_label[c] != class)
-            continue;
-        size_t of, number = number_in_class(work, c, &of);
-        imp_page_write(page, "<p class=\"soft\">%s", class < 0 ? "Unlabelled" : "Learned from");
-        if (of > 1)
-            imp_page_write(page, ", cluster %zu of %zu", number, of);
-        imp_page_write(page, "</p>\n<ul class=\"strip\">\n");
-        for (size_t i = 0; i < work->support.rows.count; i++) {
-            if (work->support_cluster[i] != c)
-                continue;
-            bool guess = class >= 0 && work->support.gallery.pictures[i].class < 0;
-            imp_page_write(page, "<li%s>", guess ? " class=\"guess\"" : "");
-            imp_page_picture(page, &work->support.gallery, i, 2 * SMALL);
-            imp_page_write(page, "</li>\n");
-        }
-        imp_page_write(page, "</ul>\n");
-    }
+    imp_page_write(page, "<p class=\"soft\">%s</p>\n<div class=\"clusters\">\n",
+                   class < 0 ? "Like these, which have no label" : "Learned from");
+    for (size_t c = 0; c < work->result.cluster_count; c++)
+        if (work->result.cluster_label[c] == class)
+            write_cluster(page, work, c);
+    imp_page_write(page, "</div>\n");
 }
 
 /* The likeliest answers, at most three, as bars. */

@@ -39,7 +39,8 @@ static void write_metrics(imp_page *page, const imp_sorting *work)
     write_metric(page, work->metrics, "purity", "purity");
     write_metric(page, work->metrics, "nmi", "normalised mutual information");
     write_metric(page, work->metrics, "ami", "adjusted mutual information");
-    imp_page_write(page, "</dl>\n");
+    imp_page_write(page, "</dl>\n<p class=\"soft\">A dashed frame is a picture from another "
+                         "sub-folder than most of its group.</p>\n");
 }
 
 /* ---- the map ---- */
