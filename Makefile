@@ -20,7 +20,7 @@ test: ## run all tests but the long ones
 	scripts/test.sh
 
 test-long: ## run all tests, fuzzers and the thread sanitizer
-	@$(SETUP) build test
+	@$(SETUP) build test long
 	scripts/test.sh --long
 
 bench: build ## measure the speed and compare it with other libraries

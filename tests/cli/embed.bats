@@ -1,0 +1,145 @@
+# imp embed: pictures into vectors.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup_file() {
+    load pictures
+    cd "$BATS_FILE_TMPDIR"
+    small_model run
+    draw shapes 1 3
+}
+
+setup() {
+    load vectors
+    load pictures
+    cd "$BATS_FILE_TMPDIR"
+    model=(--model run/model.safetensors)
+}
+
+@test "embed: a row for each picture, and their paths beside" {
+    run --separate-stderr "$IMP" embed shapes/ring shapes/cross/2.png "${model[@]}" \
+        -o "$BATS_TEST_TMPDIR/x.npy"
+    [ "$status" -eq 0 ]
+    [ -z "$output$stderr" ]
+    [ "$(cat "$BATS_TEST_TMPDIR/x.txt")" = "shapes/ring/1.png
+shapes/ring/2.png
+shapes/ring/3.png
+shapes/cross/2.png" ]
+    /usr/bin/python3 -c 'import numpy, sys
+x = numpy.load(sys.argv[1])
+assert x.shape == (4, 128) and x.dtype == "float32", x.shape' "$BATS_TEST_TMPDIR/x.npy"
+    "$IMP" embed shapes/ring/1.png "${model[@]}" -o "$BATS_TEST_TMPDIR/y" \
+        --names "$BATS_TEST_TMPDIR/names"
+    [ "$(cat "$BATS_TEST_TMPDIR/names")" = shapes/ring/1.png ]
+    [ ! -e "$BATS_TEST_TMPDIR/y.txt" ]
+}
+
+@test "embed: vectors depend on nothing but the picture" {
+    "$IMP" embed shapes "${model[@]}" -o "$BATS_TEST_TMPDIR/all.npy" --threads 2
+    "$IMP" embed shapes/ring/3.png "${model[@]}" -o "$BATS_TEST_TMPDIR/one.npy" --threads 1
+    /usr/bin/python3 -c 'import numpy, sys
+assert (numpy.load(sys.argv[1])[8] == numpy.load(sys.argv[2])[0]).all()' \
+        "$BATS_TEST_TMPDIR/all.npy" "$BATS_TEST_TMPDIR/one.npy"
+}
+
+@test "embed: size, format, colour, depth and ink of a file make no difference" {
+    cd "$BATS_TEST_TMPDIR"
+    from=$BATS_FILE_TMPDIR/shapes/cross/1.png
+    mkdir same
+    cp "$from" same/0.png
+    convert 'i.convert("RGB")' "$from" same/1.png
+    convert 'Image.merge("LA", (i.point(lambda v: 0), ImageOps.invert(i)))' "$from" same/2.png
+    convert 'i.convert("I").point(lambda v: v * 257).convert("I;16")' "$from" same/3.png
+    convert 'i.resize((240, 240), Image.NEAREST)' "$from" same/4.png
+    convert 'ImageOps.invert(i)' "$from" same/5.png
+    convert 'i.convert("P")' "$from" same/6.png
+    convert 'i.convert("RGB").resize((480, 480), Image.NEAREST)' "$from" same/7.JPEG
+    "$IMP" embed same --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o x.npy
+    /usr/bin/python3 -c 'import numpy
+x = numpy.load("x.npy")
+scale = numpy.abs(x[0]).max()
+difference = numpy.abs(x - x[0]).max(1) / scale
+assert (difference[[0, 1, 2, 3, 4, 6]] == 0).all(), difference
+assert (difference < 0.02).all(), difference  # rounded the other way, and a JPEG'
+    "$IMP" embed same --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o y.npy --ink as-is
+    "$IMP" embed same --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o z.npy --ink invert
+    /usr/bin/python3 -c 'import numpy
+x, y, z = (numpy.load(name + ".npy") for name in "xyz")
+assert (y[5] == x[5]).all() and not (y[0] == x[0]).all()
+assert (z[0] == x[0]).all() and (z[5] == y[0]).all()'
+}
+
+@test "embed: a folder of classes gives labels, and the vectors classify as the pictures do" {
+    draw new 7 9
+    "$IMP" embed shapes "${model[@]}" -o s.npy --labels y.npy
+    "$IMP" embed new "${model[@]}" -o q.npy
+    /usr/bin/python3 -c 'import numpy
+assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]'
+    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --sigma-l 3 --alpha 0.2 --json
+    from_vectors=$(value '[o["lambda"], o["predictions"], o["probabilities"]]')
+    run "$IMP" classify --support shapes new "${model[@]}" --sigma-l 3 --alpha 0.2 --json
+    [ "$(value '[o["lambda"], [o["classes"].index(p["answer"]) for p in o["pictures"]],
+        [p["probabilities"] for p in o["pictures"]]]')" = "$from_vectors" ]
+}
+
+@test "embed: a broken picture stops, or is left out" {
+    cd "$BATS_TEST_TMPDIR"
+    cp -r "$BATS_FILE_TMPDIR/shapes" .
+    echo text >shapes/cross/2.png
+    ln -s nowhere.png shapes/ring/0.png
+    echo notes >shapes/ring/notes.txt
+    model=(--model "$BATS_FILE_TMPDIR/run/model.safetensors")
+    run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp embed: shapes/cross/2.png: the file is neither a PNG nor a JPEG picture" ]
+    [ ! -e x.npy ]
+    run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy --labels y.npy --skip-broken
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is neither a PNG nor a JPEG \
+picture
+imp embed: left out: cannot read 'shapes/ring/0.png': No such file or directory" ]
+    [ "$(wc -l <x.txt)" -eq 8 ]
+    /usr/bin/python3 -c 'import numpy
+assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
+assert len(numpy.load("x.npy")) == 8'
+    run --separate-stderr "$IMP" embed shapes/cross/2.png "${model[@]}" -o x.npy --skip-broken
+    [ "$status" -eq 1 ]
+    [ "${stderr_lines[-1]}" = "imp embed: none of the pictures could be read" ]
+}
+
+fails() { # STATUS SENTENCE ARGUMENT...
+    run --separate-stderr "$IMP" embed "${@:3}"
+    [ "$status" -eq "$1" ]
+    [ -z "$output" ]
+    [ "$stderr" = "imp embed: $2" ]
+}
+
+@test "embed: what is missing is a sentence" {
+    fails 2 "needs PICTURE|FOLDER...; got 0 arguments" -o x.npy
+    fails 2 "needs -o FILE, where to write the vectors" shapes
+    fails 2 "--labels needs one folder, whose sub-folders are the classes" \
+        shapes/ring/1.png -o x.npy --labels y.npy
+    fails 1 "cannot read 'nowhere': No such file or directory" nowhere "${model[@]}" -o x.npy
+    fails 1 "cannot read 'none.safetensors': No such file or directory" shapes \
+        --model none.safetensors -o x.npy
+    mkdir -p "$BATS_TEST_TMPDIR/empty"
+    cd "$BATS_TEST_TMPDIR"
+    fails 1 "there are no pictures (.png, .jpg, .jpeg) in the folder 'empty'" empty -o x.npy
+    name=$'a\nb.png'
+    cp "$BATS_FILE_TMPDIR/shapes/ring/1.png" "$name"
+    fails 1 "the path '$name' has a line break in it, so it cannot be a line of 'x.txt'" "$name" \
+        --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o x.npy
+}
+
+@test "embed: without --model the built-in one is used, or asked for" {
+    run --separate-stderr "$IMP" embed shapes -o "$BATS_TEST_TMPDIR/x.npy"
+    if [ -f "$BATS_TEST_DIRNAME/../../models/omniglot-alphabets.safetensors" ]; then
+        [ "$status" -eq 0 ]
+        "$IMP" embed shapes -o "$BATS_TEST_TMPDIR/y.npy" \
+            --model "$BATS_TEST_DIRNAME/../../models/omniglot-alphabets.safetensors"
+        cmp "$BATS_TEST_TMPDIR/x.npy" "$BATS_TEST_TMPDIR/y.npy"
+    else
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp embed: needs --model FILE, as 'imp train' writes it: no model is built \
+into this command" ]
+    fi
+}

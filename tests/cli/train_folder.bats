@@ -1,0 +1,114 @@
+# imp train --data FOLDER: anyone's own pictures, without any other option.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup_file() {
+    load pictures
+    cd "$BATS_FILE_TMPDIR"
+    draw shapes 1 4
+}
+
+setup() {
+    load pictures
+    cd "$BATS_TEST_TMPDIR"
+    small=(--network conv3x3:4,bn,relu,pool --updates 4)
+}
+
+@test "train on a folder: what was chosen is said, and is in the settings" {
+    run --separate-stderr "$IMP" train --data "$BATS_FILE_TMPDIR/shapes" --out run "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[1]}" = \
+        "  pictures  28x28, gray, inverted because the ground is light, not turned" ]
+    [ "${stderr_lines[2]}" = \
+        "  split     3 labels train, 0 validate, 0 test (--split classes:1/0/0)" ]
+    [ "${stderr_lines[3]}" = "  episodes  3-way 2-shot, up to 5 queries of each class" ]
+    [ "${stderr_lines[4]}" = "  training  4 updates, not validated: the last model is kept" ]
+    for setting in '"size": 28' '"colour": "gray"' '"ink": "invert"' '"way": 3' '"shot": 2' \
+        '"split": "classes:1/0/0"' '"validate-every": 0' '"updates": 4'; do
+        grep -qF "$setting" run/settings.json
+    done
+    "$IMP" train --quiet --resume run --updates 6
+    run "$IMP" classify --support "$BATS_FILE_TMPDIR/shapes" --model run/model.safetensors \
+        "$BATS_FILE_TMPDIR/shapes/ring/1.png"
+    [ "$status" -eq 0 ]
+}
+
+@test "train on a folder: what is given stays, and quiet is quiet" {
+    run --separate-stderr "$IMP" train --quiet --data "folder:$BATS_FILE_TMPDIR/shapes" --out run \
+        "${small[@]}" --size 20 --way 2 --shot 1 --ink as-is --colour rgb --split own
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    for setting in '"size": 20' '"way": 2' '"shot": 1' '"ink": "as-is"' '"colour": "rgb"' \
+        '"split": "own"'; do
+        grep -qF "$setting" run/settings.json
+    done
+}
+
+@test "train on a folder: many classes validate, and the smallest decides the shot" {
+    for number in 0 1 2 3 4 5 6 7; do
+        cp -r "$BATS_FILE_TMPDIR/shapes/ring" "a$number"
+    done
+    rm a3/3.png a3/4.png
+    mkdir data
+    mv a? data
+    echo "not a picture" >data/a1/notes.txt
+    convert 'i.convert("RGB").resize((90, 30))' data/a2/1.png data/a2/5.jpg
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[0]}" = \
+        "31 pictures in 8 classes, 2 to 5 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[2]}" = \
+        "  split     6 labels train, 2 validate, 0 test (--split classes:0.75/0.25/0)" ]
+    [ "${stderr_lines[3]}" = "  episodes  5-way 1-shot, up to 5 queries of each class" ]
+    [ "${stderr_lines[4]}" = "  training  4 updates, validated every 1 by 2-way episodes" ]
+}
+
+@test "train on a folder: photographs are larger, in colour, and not inverted" {
+    for class in a b; do
+        mkdir -p data/$class
+        for number in 1 2; do
+            convert 'Image.merge("RGB", [Image.effect_noise((60, 40), 90) for _ in range(3)])' \
+                "$BATS_FILE_TMPDIR/shapes/ring/1.png" data/$class/$number.jpg
+        done
+    done
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}" --updates 1
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[1]}" = "  pictures  84x84, RGB, not turned" ]
+    grep -qF '"sigma-l": 15.0' run/settings.json
+    grep -q '"alpha": 1\.0*1*e-05' run/settings.json
+}
+
+@test "train on a folder: a zip is one too" {
+    (cd "$BATS_FILE_TMPDIR" && /usr/bin/python3 -m zipfile -c "$BATS_TEST_TMPDIR/s.zip" shapes)
+    run --separate-stderr "$IMP" train --data s.zip --out run "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+}
+
+fails() { # SENTENCE ARGUMENT...
+    run --separate-stderr "$IMP" train --out run "${small[@]}" "${@:2}"
+    [ "$status" -eq 1 ]
+    [ "${stderr_lines[-1]}" = "imp train: $1" ]
+    [ ! -e run ]
+}
+
+@test "train on a folder: too little is a sentence" {
+    mkdir empty
+    fails "empty: there are no pictures (.png, .jpg, .jpeg)" --data empty
+    mkdir -p one
+    cp -r "$BATS_FILE_TMPDIR/shapes/ring" one/ring
+    fails "'one' has one class, 'ring'; to learn what tells classes apart takes at least two" \
+        --data one
+    mkdir -p one/bars
+    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/bars
+    fails "the class 'bars' of 'one' has one picture; training needs two of each class, one to \
+learn from and one to ask for" --data one
+    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/stray.png
+    echo text >one/bars/2.png
+    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/stray2.png
+    fails "'stray.png' in 'one' is in no class; pictures belong in CLASS/PICTURE or \
+SUPER-CLASS/CLASS/PICTURE" --data one
+    rm one/stray*.png
+    fails "one: bars/2.png: the file is neither a PNG nor a JPEG picture" --data one
+    fails "cannot read 'nowhere': No such file or directory" --data nowhere
+}
