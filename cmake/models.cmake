@@ -21,10 +21,12 @@ const char imp_built_in_model_name[] = \"@name@\";
 
 __asm__(\".pushsection .rodata\\n\"
         \".balign 64\\n\"
-        \".global imp_built_in_model, imp_built_in_model_end\\n\"
+        \".global imp_built_in_model, imp_built_in_model_size\\n\"
         \"imp_built_in_model:\\n\"
-@include@        \"imp_built_in_model_end:\\n\"
-        \".byte 0\\n\"
+@include@        \".Limp_built_in_model_end:\\n\"
+        \".balign 8\\n\"
+        \"imp_built_in_model_size:\\n\"
+        \".quad .Limp_built_in_model_end - imp_built_in_model\\n\"
         \".popsection\\n\");
 ")
 endfunction()

@@ -4,8 +4,11 @@
 #ifndef IMP_CLI_BUILT_IN_MODEL_H
 #define IMP_CLI_BUILT_IN_MODEL_H
 
-/* A model file from the first to the second; both are the same where none was built in. */
-extern const unsigned char imp_built_in_model[], imp_built_in_model_end[];
+#include <stdint.h>
+
+/* A model file, and its bytes; 0 where none was built in. */
+extern const unsigned char imp_built_in_model[];
+extern const uint64_t imp_built_in_model_size;
 
 /* What it is called: the name of the file without its ending. */
 extern const char imp_built_in_model_name[];

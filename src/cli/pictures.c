@@ -26,12 +26,11 @@ int imp_read_model(const char *command, const imp_picture_settings *settings, im
     *model = (imp_model){0};
     imp_error error;
     imp_status status;
-    size_t size = (size_t)(imp_built_in_model_end - imp_built_in_model);
     if (settings->model)
         status = imp_model_load(settings->model, (int)settings->threads, model, &error);
-    else if (size > 0)
-        status = imp_model_parse(imp_built_in_model, size, imp_built_in_model_name,
-                                 (int)settings->threads, model, &error);
+    else if (imp_built_in_model_size > 0)
+        status = imp_model_parse(imp_built_in_model, imp_built_in_model_size,
+                                 imp_built_in_model_name, (int)settings->threads, model, &error);
     else
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --model FILE, as 'imp train' writes it: no model is built into "
