@@ -71,9 +71,8 @@ static void write_facts(imp_page *page, const imp_classification *work)
     const imp_method_result *result = &work->result;
     imp_page_write(page, "<p class=\"soft\">By the %zu pictures in ", work->support.rows.count);
     imp_page_text(page, work->given->files.support);
-    imp_page_write(page, ", which made %zu cluster%s of %zu class%s (", result->cluster_count,
-                   result->cluster_count == 1 ? "" : "s", class_count(work),
-                   class_count(work) == 1 ? "" : "es");
+    imp_page_write(page, ", which made %zu cluster%s (", result->cluster_count,
+                   result->cluster_count == 1 ? "" : "s");
     imp_page_text(page, work->method);
     if (!isnan(result->lambda))
         imp_page_write(page, ", lambda %.4g", result->lambda);
@@ -231,33 +230,52 @@ static void write_clusters(imp_page *page, const imp_classification *work, int32
     imp_page_write(page, "</div>\n");
 }
 
-/* The likeliest answers, at most three, as bars. */
+enum { BARS = 3 };
+
+/* The likeliest outcomes, in order; returns how many there are, at most BARS. */
+static size_t likeliest(const float *probability, size_t outcomes, size_t *top)
+{
+    size_t count = 0;
+    for (size_t o = 0; o < outcomes; o++) {
+        size_t place = count;
+        while (place > 0 && probability[o] > probability[top[place - 1]])
+            place--;
+        if (place == BARS)
+            continue;
+        count += count < BARS;
+        for (size_t i = count - 1; i > place; i--)
+            top[i] = top[i - 1];
+        top[place] = o;
+    }
+    return count;
+}
+
+/* The likeliest answers as bars; all but the first only if they would not round to nothing. */
 static void write_bars(imp_page *page, const imp_classification *work, size_t query)
 {
-    enum { MOST = 3 };
-    size_t outcomes = work->result.outcomes, last = SIZE_MAX;
+    size_t outcomes = work->result.outcomes, top[BARS];
     const float *probability = work->result.probabilities + query * outcomes;
-    for (int bar = 0; bar < MOST; bar++) {
-        size_t best = SIZE_MAX;
-        for (size_t o = 0; o < outcomes; o++) {
-            bool later = last == SIZE_MAX || probability[o] < probability[last] ||
-                         (probability[o] == probability[last] && o > last);
-            if (later && (best == SIZE_MAX || probability[o] > probability[best]))
-                best = o;
-        }
-        if (best == SIZE_MAX || (bar > 0 && probability[best] < 0.0005f))
-            return;
-        int32_t class = best < class_count(work) ? (int32_t)best : -1;
-        imp_page_write(page, "<div class=\"bar\"><span style=\"--p:%.1f%%;",
-                       100 * (double)probability[best]);
+    size_t count = likeliest(probability, outcomes, top);
+    for (size_t i = 0; i < count && (i == 0 || probability[top[i]] >= 0.0005f); i++) {
+        int32_t class = top[i] < class_count(work) ? (int32_t)top[i] : -1;
+        double percent = 100 * (double)probability[top[i]];
+        imp_page_write(page, "<div class=\"bar\"><span style=\"--p:%.1f%%;", percent);
         if (class < 0)
             imp_page_write(page, "--wash:var(--line)\">");
         else
-            imp_page_write(page, "--h:%d\">", imp_page_hue(best));
+            imp_page_write(page, "--h:%d\">", imp_page_hue(top[i]));
         write_class(page, work, class);
-        imp_page_write(page, "</span><b>%.1f%%</b></div>\n", 100 * (double)probability[best]);
-        last = best;
+        imp_page_write(page, "</span><b>%.1f%%</b></div>\n", percent);
     }
+}
+
+/* A support's path without the folder that all of them are in. */
+static const char *below_support(const imp_classification *work, const char *path)
+{
+    size_t length = strlen(work->given->files.support);
+    if (strncmp(path, work->given->files.support, length) != 0)
+        return path;
+    return path + length + strspn(path + length, "/");
 }
 
 static void write_card(imp_page *page, const imp_classification *work, size_t query)
@@ -280,7 +298,7 @@ static void write_card(imp_page *page, const imp_classification *work, size_t qu
     if (of > 1)
         imp_page_write(page, "by cluster %zu of %zu; ", number, of);
     imp_page_write(page, "nearest: ");
-    imp_page_text(page, imp_page_name(nearest));
+    imp_page_text(page, below_support(work, nearest));
     imp_page_write(page, "</span></div></div></li>\n");
 }
 

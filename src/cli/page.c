@@ -77,7 +77,7 @@ static const char style[] =
     ".strip img{width:44px;height:44px;border:1px solid var(--line)}\n"
     ".strip .guess img{border-style:dashed;opacity:.75}\n"
     ".pile{display:grid;grid-template-columns:repeat(auto-fill,minmax(88px,1fr));gap:.7rem}\n"
-    ".pile img{width:100%;aspect-ratio:1;border:1px solid var(--line)}\n"
+    ".pile img{width:100%;height:auto;aspect-ratio:1;border:1px solid var(--line)}\n"
     ".pile .odd img{outline:2px dashed var(--soft);outline-offset:2px}\n"
     ".pile small{display:block;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;"
     "font-size:.75rem}\n"
