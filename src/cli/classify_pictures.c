@@ -190,7 +190,7 @@ static const char *name_of(const imp_classification *work, int32_t class)
 
 static json_t *class_json(const imp_classification *work, int32_t class)
 {
-    return class < 0 ? json_null() : imp_json_text(work->support.gallery.classes[class]);
+    return class < 0 ? json_null() : imp_json_any_text(work->support.gallery.classes[class]);
 }
 
 static json_t *picture_json(const imp_classification *work, size_t query)
@@ -200,14 +200,14 @@ static json_t *picture_json(const imp_classification *work, size_t query)
     const imp_gallery_picture *nearest = &work->support.gallery.pictures[answer->nearest];
     json_t *picture = json_object(), *neighbor = json_object();
     json_object_set_new(picture, "picture",
-                        imp_json_text(work->queries.gallery.pictures[query].path));
+                        imp_json_any_text(work->queries.gallery.pictures[query].path));
     json_object_set_new(picture, "answer", class_json(work, answer->class));
     json_object_set_new(picture, "probability", imp_json_number(answer->probability));
     json_object_set_new(
         picture, "probabilities",
         imp_json_floats(result->probabilities + query * result->outcomes, result->outcomes));
     json_object_set_new(picture, "cluster", json_integer((json_int_t)answer->cluster));
-    json_object_set_new(neighbor, "picture", imp_json_text(nearest->path));
+    json_object_set_new(neighbor, "picture", imp_json_any_text(nearest->path));
     json_object_set_new(neighbor, "class", class_json(work, nearest->class));
     json_object_set_new(neighbor, "distance", imp_json_number(answer->distance));
     json_object_set_new(picture, "nearest", neighbor);
@@ -221,7 +221,7 @@ static int print_json(const imp_classification *work)
     json_t *object = imp_json_begin(), *classes = json_array(), *clusters = json_array();
     json_t *pictures = json_array();
     for (size_t c = 0; c < gallery->class_count; c++)
-        json_array_append_new(classes, imp_json_text(gallery->classes[c]));
+        json_array_append_new(classes, imp_json_any_text(gallery->classes[c]));
     for (size_t c = 0; c < result->cluster_count; c++) {
         json_t *cluster = json_object();
         json_object_set_new(cluster, "class", class_json(work, result->cluster_label[c]));
@@ -231,7 +231,7 @@ static int print_json(const imp_classification *work)
     }
     for (size_t q = 0; q < work->queries.rows.count; q++)
         json_array_append_new(pictures, picture_json(work, q));
-    json_object_set_new(object, "model", imp_json_text(work->model));
+    json_object_set_new(object, "model", imp_json_any_text(work->model));
     json_object_set_new(object, "method", json_string(work->method));
     json_object_set_new(object, "lambda", imp_json_number(result->lambda));
     json_object_set_new(object, "classes", classes);

@@ -173,11 +173,11 @@ static int print_json(const imp_sorting *work)
         const imp_group *group = &work->groups[g];
         json_t *pictures = json_array();
         for (size_t i = group->first; i < group->first + group->count; i++)
-            json_array_append_new(pictures,
-                                  imp_json_text(work->pile.gallery.pictures[work->order[i]].path));
+            json_array_append_new(
+                pictures, imp_json_any_text(work->pile.gallery.pictures[work->order[i]].path));
         json_array_append_new(groups, pictures);
     }
-    json_object_set_new(object, "model", imp_json_text(work->model));
+    json_object_set_new(object, "model", imp_json_any_text(work->model));
     json_object_set_new(object, "method", json_string(imp_cluster_methods[work->given->method]));
     json_object_set_new(object, "lambda", imp_json_number(found->lambda));
     if (work->given->method == IMP_CLUSTER_IMP)

@@ -94,7 +94,7 @@ void imp_embedded_clear(imp_embedded *pictures)
     *pictures = (imp_embedded){0};
 }
 
-json_t *imp_json_text(const char *text)
+json_t *imp_json_any_text(const char *text)
 {
     char *repaired = imp_utf8_repair(text);
     json_t *value = json_string(repaired ? repaired : "");

@@ -62,6 +62,6 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
 void imp_embedded_clear(imp_embedded *pictures);
 
 /* A text of any bytes, such as a path, as JSON; U+FFFD stands for those that are no UTF-8. */
-json_t *imp_json_text(const char *text);
+json_t *imp_json_any_text(const char *text);
 
 #endif
