@@ -67,9 +67,9 @@ static void show_episodes(size_t done, size_t total, void *context)
     imp_progress_show(context, done, total, false, "episodes");
 }
 
-static void show_validation(size_t done, size_t total, void *context)
+static void show_candidates(size_t done, size_t total, void *context)
 {
-    imp_progress_show(context, done, total, false, "validation episodes, to choose lambda on");
+    imp_progress_show(context, done, total, false, "candidates for lambda, on validation episodes");
 }
 
 static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_purpose purpose,
@@ -89,7 +89,7 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
 {
     imp_evaluate_options options = episodes_of(contest, IMP_FOR_VALIDATION, line);
     options.episodes = contest->validation;
-    options.progress = show_validation;
+    options.progress = show_candidates;
     for (size_t r = 0; r < all->count; r++) {
         imp_cluster_options *rule = &all->rules[r];
         if (!isnan(rule->lambda))

@@ -110,7 +110,7 @@ enum { INTERRUPTED = 130 }; /* what a shell says of a command that Ctrl-C ended 
 static void measuring(size_t done, size_t total, void *context)
 {
     teller *tells = context;
-    imp_progress_show(&tells->line, done, total, false, "episodes");
+    imp_progress_show(&tells->line, done, total, false, "measured");
     if (imp_interrupted()) {
         imp_progress_end(&tells->line);
         tell_how_to_go_on(tells);

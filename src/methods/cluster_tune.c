@@ -19,17 +19,19 @@
 #include "methods/option_checks.h"
 #include "methods/points.h"
 
-enum { COARSE = 24, FINE = 8, REFINEMENTS = 2 };
+enum { COARSE = 24, FINE = 8, REFINEMENTS = 2, CANDIDATES = COARSE + REFINEMENTS * FINE };
 
 typedef struct range {
     double least, most;
 } range;
 
 typedef struct search {
+    const imp_tuning *tuning;
     const imp_labeled_points *episodes;
     size_t count, dimensions;
     imp_cluster_options options; /* with the candidate that is being tried */
     int threads;
+    size_t tried;  /* candidates */
     range *ranges; /* (count): of each episode's thresholds */
     double *ami;   /* (count): by the candidate */
     imp_first_failure failure;
@@ -119,6 +121,9 @@ static imp_status try_candidate(search *work, double lambda, double *mean, imp_e
     *mean = 0;
     for (size_t e = 0; e < work->count && status == IMP_OK; e++)
         *mean += work->ami[e] / (double)work->count;
+    work->tried++;
+    if (work->tuning->progress)
+        work->tuning->progress(work->tried, CANDIDATES, work->tuning->context);
     return status;
 }
 
@@ -186,14 +191,15 @@ static imp_status check(const imp_labeled_points *episodes, size_t count, size_t
     return IMP_OK;
 }
 
-imp_status imp_cluster_tune_on(const imp_labeled_points *episodes, size_t count, size_t d,
-                               const imp_cluster_options *options, int threads, double *lambda,
-                               imp_error *error)
+imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_points *episodes,
+                               size_t count, size_t d, const imp_cluster_options *options,
+                               double *lambda, imp_error *error)
 {
-    search work = {.episodes = episodes,
+    search work = {.tuning = tuning,
+                   .episodes = episodes,
                    .count = count,
                    .dimensions = d,
-                   .threads = imp_parallel_threads(threads)};
+                   .threads = imp_parallel_threads(tuning->threads)};
     imp_cluster_options_init(&work.options);
     imp_status status = check(episodes, count, d, error);
     if (status == IMP_OK)
@@ -214,5 +220,5 @@ imp_status imp_cluster_tune_on(const imp_labeled_points *episodes, size_t count,
 imp_status imp_cluster_tune(const imp_labeled_points *episodes, size_t count, size_t d,
                             const imp_cluster_options *options, double *lambda, imp_error *error)
 {
-    return imp_cluster_tune_on(episodes, count, d, options, 0, lambda, error);
+    return imp_cluster_tune_by(&(imp_tuning){0}, episodes, count, d, options, lambda, error);
 }

@@ -1,12 +1,19 @@
-/* cluster_tune.h - imp_cluster_tune() for a caller that knows how many threads it may use. */
+/* cluster_tune.h - imp_cluster_tune() for a caller that has a say in how it is done. */
 #ifndef IMP_METHODS_CLUSTER_TUNE_H
 #define IMP_METHODS_CLUSTER_TUNE_H
 
 #include <imp/cluster.h>
 
-/* On up to `threads` threads (0: as many as the machine offers); lambda does not depend on them. */
-imp_status imp_cluster_tune_on(const imp_labeled_points *episodes, size_t count, size_t d,
-                               const imp_cluster_options *options, int threads, double *lambda,
-                               imp_error *error);
+typedef struct imp_tuning {
+    int threads; /* 0: as many as the machine offers; lambda does not depend on them */
+
+    /* Called after each candidate; may be NULL. */
+    void (*progress)(size_t done, size_t total, void *context);
+    void *context;
+} imp_tuning;
+
+imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_points *episodes,
+                               size_t count, size_t d, const imp_cluster_options *options,
+                               double *lambda, imp_error *error);
 
 #endif

@@ -4,7 +4,7 @@
  *     {"version": ..., "run": "alphabets-imp", "seed": 1, "command": "imp train ...",
  *      "settings": {...}, "fingerprint": of the data, "updates": 5000, "best_update": ...,
  *      "validation": accuracy or null, "seconds": ..., "images_per_second": ...,
- *      "model": SHA-256 of the model file,
+ *      "model": SHA-256 of the names and bytes of the model's tensors,
  *      "evaluations": [{"options": ..., "rows": ["alphabets: ..."], "command": "imp eval ...",
  *                       "seed": 1, "episodes": 1000, "batch_norm": ...,
  *                       "accuracy": {"mean": ..., "interval": ...}, ...}]}
@@ -54,8 +54,8 @@ typedef struct imp_training_record {
     imp_settings settings;
     char fingerprint[65], model[65];
     uint64_t best_update;
-    double validation; /* NAN: there was none */
-    double seconds, images_per_second;
+    double validation;                 /* NAN: there was none */
+    double seconds, images_per_second; /* 0: not known */
 } imp_training_record;
 
 /* Begins the result of a run without evaluations; what it held is released. */

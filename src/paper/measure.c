@@ -156,14 +156,14 @@ static imp_status measure_clusters(const imp_encoder *encoder, const imp_dataset
     imp_clustering_evaluation found;
     imp_evaluate_options all = {.task = imp_clustering_task(&wanted->settings, IMP_FOR_VALIDATION),
                                 .episodes = LAMBDA_EPISODES,
-                                .threads = options->threads};
+                                .threads = options->threads,
+                                .progress = options->progress,
+                                .context = options->context};
     imp_status status = imp_clustering_rule(&wanted->settings, &rule, error);
     if (!status && isnan(rule.lambda))
         status = imp_tune_clustering(encoder, dataset, &rule, &all, &rule.lambda, error);
     all.task = imp_clustering_task(&wanted->settings, IMP_FOR_TESTING);
     all.episodes = options->episodes;
-    all.progress = options->progress;
-    all.context = options->context;
     if (!status)
         status = imp_evaluate_clustering(encoder, dataset, &rule, 1, &all, &found, error);
     if (status)

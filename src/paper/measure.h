@@ -9,7 +9,7 @@ typedef struct imp_measure_options {
     size_t episodes; /* test episodes, of seed 1 */
     int threads;     /* 0: as many as the machine offers */
 
-    /* As in imp_evaluate_options. */
+    /* As in imp_evaluate_options; counts candidates for lambda first where it is chosen. */
     void (*progress)(size_t done, size_t total, void *context);
     void *context;
 } imp_measure_options;

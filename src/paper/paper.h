@@ -20,7 +20,7 @@ typedef struct imp_paper_listener {
     void (*fail)(const char *run, const char *sentence, void *context);
     /* As in imp_train_options: false stops after a checkpoint. */
     bool (*training)(const imp_train_report *report, void *context);
-    /* Episodes of an evaluation. */
+    /* Episodes of an evaluation, or candidates for lambda before it. */
     void (*measuring)(size_t done, size_t total, void *context);
     void *context;
 } imp_paper_listener;

@@ -1,7 +1,6 @@
 /* run_state.c - reads a run's checkpoint and log without disturbing who may be training there. */
 #include "paper/run_state.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +59,6 @@ static imp_status read_log(const char *folder, imp_run_state *state, imp_error *
     unsigned char *text;
     size_t size;
     double images = 0;
-    state->images_per_second = NAN;
     if (!imp_run_has(folder, "log.jsonl"))
         return IMP_OK;
     imp_status status =
@@ -81,7 +79,7 @@ static imp_status read_log(const char *folder, imp_run_state *state, imp_error *
 imp_status imp_run_look(const char *folder, const imp_settings *wanted, imp_run_state *state,
                         imp_error *error)
 {
-    *state = (imp_run_state){.images_per_second = NAN};
+    *state = (imp_run_state){0};
     bool checkpoint = imp_run_has(folder, imp_checkpoint_name);
     if (!checkpoint && !imp_run_has(folder, imp_settings_name))
         return IMP_OK;

@@ -14,7 +14,7 @@ typedef struct imp_run_state {
     imp_run_stage stage;
     uint64_t update;          /* of the last checkpoint */
     double seconds;           /* spent so far, and */
-    double images_per_second; /* how many it embedded meanwhile; NAN while the log is empty */
+    double images_per_second; /* how many it embedded meanwhile; 0 while the log is empty */
 } imp_run_state;
 
 /* Looks into the folder of a run that should have these settings. A run that has others is refused:

@@ -16,7 +16,7 @@ typedef struct average {
 
 static void add(average *all, double images_per_second, double seconds)
 {
-    if (!isfinite(images_per_second))
+    if (!(images_per_second > 0))
         return;
     all->images += images_per_second * seconds;
     all->seconds += seconds;

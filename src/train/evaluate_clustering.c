@@ -173,10 +173,14 @@ imp_status imp_tune_clustering(const imp_encoder *encoder, const imp_dataset *da
                       .dimensions = imp_encoder_output_size(encoder)};
     if (!all.episodes)
         return imp_fail_memory(error, "the points of the episodes");
-    status = imp_each_episode(encoder, dataset, options, collect, &all, error);
+    imp_evaluate_options silently = *options;
+    silently.progress = NULL;
+    imp_tuning tuning = {
+        .threads = options->threads, .progress = options->progress, .context = options->context};
+    status = imp_each_episode(encoder, dataset, &silently, collect, &all, error);
     if (!status)
-        status = imp_cluster_tune_on(all.episodes, options->episodes, all.dimensions, rule,
-                                     options->threads, lambda, error);
+        status = imp_cluster_tune_by(&tuning, all.episodes, options->episodes, all.dimensions, rule,
+                                     lambda, error);
     for (size_t e = 0; e < options->episodes; e++) {
         imp_release((void *)all.episodes[e].x);
         imp_release((void *)all.episodes[e].label);

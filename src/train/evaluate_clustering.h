@@ -37,7 +37,7 @@ imp_status imp_evaluate_clustering(const imp_encoder *encoder, const imp_dataset
 
 /* Chooses a rule's lambda on the episodes that the options name, by adjusted mutual information:
  * imp_cluster_tune() on their embeddings. They should be validation episodes as large as those that
- * are tested. On failure *lambda is not touched. */
+ * are tested. options->progress counts the candidates. On failure *lambda is not touched. */
 imp_status imp_tune_clustering(const imp_encoder *encoder, const imp_dataset *dataset,
                                const imp_cluster_options *rule, const imp_evaluate_options *options,
                                double *lambda, imp_error *error);
