@@ -6,15 +6,44 @@
  */
 #include "methods/points.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
+
+/* Values that should be finite. */
+typedef struct inspection {
+    const float *values;
+    size_t count;
+    atomic_bool failed;
+} inspection;
+
+enum { BLOCK = 1 << 18 }; /* values that one thread looks at */
+
+/* Without a branch per value, which compilers turn into vectors. */
+static void inspect_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    inspection *all = context;
+    const float *values = all->values + block * BLOCK;
+    size_t rest = all->count - block * BLOCK, count = rest < BLOCK ? rest : BLOCK;
+    int infinite = 0;
+    for (size_t i = 0; i < count; i++)
+        infinite |= !(fabsf(values[i]) <= FLT_MAX);
+    if (infinite)
+        atomic_store(&all->failed, true);
+}
 
 imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, const char *what,
                             imp_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
+    inspection all = {.values = rows, .count = count * dimensions};
+    imp_parallel((all.count + BLOCK - 1) / BLOCK, imp_parallel_threads(0), inspect_block, &all);
+    for (size_t i = 0; all.failed && i < count; i++) {
         const float *row = rows + i * dimensions;
         for (size_t j = 0; j < dimensions; j++)
             if (!isfinite(row[j]))
