@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "methods/assign.h"
 #include "methods/farthest_first.h"
@@ -111,12 +112,39 @@ static imp_status cluster_hard(job *work, imp_error *error)
 
 /* ---- the result ---- */
 
+enum { PART = 256, TOGETHER = 32 * PART }; /* points that one thread measures, and all threads */
+
+/* Squared distances of some points to their means. */
+typedef struct measuring {
+    const job *work;
+    size_t begin, end;
+    double distance[TOGETHER];
+} measuring;
+
+static void measure_part(size_t part, int worker, void *context)
+{
+    (void)worker;
+    measuring *m = context;
+    size_t begin = m->begin + part * PART, end = m->end - begin < PART ? m->end : begin + PART;
+    for (size_t i = begin; i < end; i++)
+        m->distance[i - m->begin] =
+            imp_clusters_distance(&m->work->clusters, (size_t)m->work->assignment[i],
+                                  imp_points_row(&m->work->points, i));
+}
+
+/* Added up in the order of the points, whoever measured them. */
 static double objective(const job *work)
 {
     double sum = work->lambda * (double)work->clusters.count;
-    for (size_t i = 0; i < work->points.first_count; i++)
-        sum += imp_clusters_distance(&work->clusters, (size_t)work->assignment[i],
-                                     imp_points_row(&work->points, i));
+    size_t n = work->points.first_count;
+    measuring m = {.work = work};
+    for (; m.begin < n; m.begin = m.end) {
+        m.end = n - m.begin < TOGETHER ? n : m.begin + TOGETHER;
+        imp_parallel((m.end - m.begin + PART - 1) / PART, imp_parallel_threads(0), measure_part,
+                     &m);
+        for (size_t i = m.begin; i < m.end; i++)
+            sum += m.distance[i - m.begin];
+    }
     return sum;
 }
 
