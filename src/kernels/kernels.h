@@ -17,8 +17,21 @@ enum {
     IMP_CHANNELS = 64,          /* what the fused blocks are made for */
     IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
     IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
-    IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS
+    IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS,
+    IMP_NEAREST_POINTS = 48,       /* points that go through all centers together */
+    IMP_MOST_NEAREST_WIDTH = 64,   /* most centers of a panel */
+    IMP_LONGEST_ROW = 32000,       /* steps: no coordinate exceeds 16 bits, no score 32 */
+    IMP_MOST_DIMENSIONS = 1 << 16, /* of such rows: beyond, float's sums are off too far */
+    IMP_HALF_SQUARE_ERROR = 512    /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
 };
+
+#define IMP_MOST_ROUNDING 0.51 /* half a step, and what float adds to it */
+
+/* Numbers in a row: products are summed in pairs. */
+static inline size_t imp_row_halves(size_t dimensions)
+{
+    return (dimensions + 1) / 2 * 2;
+}
 
 /* A stack of maps: `images` maps of height x width. */
 typedef struct imp_maps {
@@ -103,14 +116,39 @@ typedef struct imp_kernels {
     void (*multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
                      const float *b, size_t b_row, float *c, size_t c_row);
 
-    /* The nearest of `count` centers for each of `points` points, both of `dimensions` floats, row
-     * by row. nearest_packed() says how many floats nearest_pack() writes for the centers. best and
-     * second are the largest and second-largest score x.c - |c|^2 / 2 (-FLT_MAX where there is but
-     * one center); of centers with equal scores one of them is given. */
-    size_t (*nearest_packed)(size_t count, size_t dimensions);
-    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed);
-    void (*nearest)(size_t points, size_t dimensions, const float *x, size_t count,
-                    const float *packed, int32_t *center, float *best, float *second);
+    /* The nearest of many centers for up to IMP_NEAREST_POINTS points, in whole numbers: rows of 16
+     * bits per coordinate, counted in steps from an origin. Points of a call have one step, centers
+     * another, and no row may be longer than IMP_LONGEST_ROW steps. The nearest center has the
+     * largest score, x.c - |c|^2 / 2 counted in both steps multiplied. Sums of whole numbers are
+     * exact, so a score is off only by what rounding did to the coordinates, less than
+     * IMP_MOST_ROUNDING of a step each, and by up to IMP_HALF_SQUARE_ERROR. */
+
+    /* |x - origin|^2, and the row of that difference: imp_row_halves() numbers. per_step is 1 over
+     * the step. */
+    float (*nearest_square)(size_t dimensions, const float *x, const float *origin);
+    void (*nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                          int16_t *row);
+
+    /* Centers are packed in panels of nearest_width, each of nearest_panel() numbers. Packs up to
+     * that many, given as rows of floats in steps, as one panel. */
+    size_t nearest_width;
+    size_t (*nearest_panel)(size_t dimensions);
+    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel);
+
+    /* Compares points with centers begin .. end-1, begin at the start of a panel. `rows` has room
+     * for IMP_NEAREST_POINTS, whose memory is read even where there are fewer points. `ratio`, at
+     * most 2, is the centers' step by the points'. best and second are the two largest scores
+     * (INT32_MIN or little more where there is no such center), center the number of one that has
+     * the best. */
+    void (*nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                    size_t begin, size_t end, const int32_t *packed, int32_t *center, int32_t *best,
+                    int32_t *second);
+
+    /* The numbers of the centers from *begin on that score at least `least` with one row. Returns
+     * how many it wrote, at most nearest_width, and moves *begin behind the last panel it looked
+     * at; all were looked at when that is `end` or more. */
+    size_t (*nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
+                            size_t end, const int32_t *packed, int32_t least, int32_t *center);
 
     /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
      * (channel, row, column) of PyTorch's weights. Sums of the patches (taps) and of their products

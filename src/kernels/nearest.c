@@ -2,124 +2,204 @@
  * nearest.c - the nearest of many centers for each of many points, fused: scores stay in registers
  * and only the best survives.
  *
- * The nearest center is the one with the largest score x.c - |c|^2 / 2. Scores are float; the best
- * and the second best are given, so that a caller who needs the exact answer knows where to look
- * again.
+ * The nearest center is the one with the largest score x.c - |c|^2 / 2. Coordinates are rounded to
+ * 16 bits: processors multiply and add twice as many of these at a time as floats, and their sums
+ * are exact. The best and the second best score are given, so that a caller who needs the answer
+ * for what was rounded knows where to look again.
  */
 #include <float.h>
+#include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "kernels/variants.h"
 
 enum {
-    POINTS = LANES == 16 ? 7 : 6,  /* points of a register block */
-    CENTERS = LANES == 16 ? 4 : 2, /* its vectors of centers */
-    WIDTH = CENTERS * LANES,       /* its centers: a panel */
-    SLAB = 8 * POINTS              /* points that go through all panels together */
+    POINTS = 6, /* of a register block, with NEAREST_VECTORS vectors of centers */
+    VECTORS = NEAREST_VECTORS,
+    WIDTH = NEAREST_WIDTH
 };
+_Static_assert((int)WIDTH <= (int)IMP_MOST_NEAREST_WIDTH,
+               "a panel's centers fit where they are listed");
+_Static_assert(IMP_NEAREST_POINTS % POINTS == 0, "register blocks fill the points of a call");
 
-size_t VARIANT(nearest_packed)(size_t count, size_t dimensions)
+/* What the score of a center that does not exist starts from; floats have no number between this
+ * and the least of 32 bits. */
+#define LEAST_START (-0x1.fffffep30F)
+
+/* ---- rows ---- */
+
+float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *origin)
 {
-    return (count + WIDTH - 1) / WIDTH * WIDTH * (dimensions + 1);
+    vec sum = zero();
+    size_t j = 0;
+    for (; j + LANES <= dimensions; j += LANES) {
+        vec difference = load_unaligned(x + j) - load_unaligned(origin + j);
+        sum += difference * difference;
+    }
+    float rest = 0;
+    for (; j < dimensions; j++)
+        rest += (x[j] - origin[j]) * (x[j] - origin[j]);
+    return (float)(total(sum) + rest);
 }
 
-/* A panel is its centers' -|c|^2 / 2, then dimension by dimension their coordinates. */
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed)
+void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                            int16_t *row)
 {
-    for (size_t first = 0; first < count; first += WIDTH, packed += WIDTH * (dimensions + 1))
-        for (size_t i = 0; i < WIDTH; i++) {
-            bool exists = first + i < count;
-            const float *center = exists ? centers + (first + i) * dimensions : NULL;
-            double square = 0;
-            for (size_t j = 0; j < dimensions; j++) {
-                packed[(j + 1) * WIDTH + i] = exists ? center[j] : 0;
-                square += exists ? (double)center[j] * center[j] : 0;
-            }
-            packed[i] = exists ? (float)(-square / 2) : -FLT_MAX;
+    size_t j = 0;
+    for (; j + LANES <= dimensions; j += LANES) {
+        vec difference = load_unaligned(x + j) - load_unaligned(origin + j);
+        store_halves(row + j, round_to_whole(difference * splat(per_step)));
+    }
+    for (; j < dimensions; j++)
+        row[j] = (int16_t)lrintf((x[j] - origin[j]) * per_step);
+    for (; j < imp_row_halves(dimensions); j++)
+        row[j] = 0;
+}
+
+/* ---- panels ---- */
+
+size_t VARIANT(nearest_panel)(size_t dimensions)
+{
+    return WIDTH * (1 + imp_row_halves(dimensions) / 2);
+}
+
+/* A panel is its centers' -|c|^2 / 2 as floats, then pair by pair of dimensions their coordinates.
+ */
+void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel)
+{
+    memset(panel, 0, VARIANT(nearest_panel)(dimensions) * sizeof *panel);
+    float start[WIDTH];
+    int16_t *halves_of = (int16_t *)(panel + WIDTH);
+    for (size_t i = 0; i < WIDTH; i++) {
+        double square = 0;
+        for (size_t j = 0; i < count && j < dimensions; j++) {
+            float coordinate = centers[i * dimensions + j];
+            halves_of[(j / 2 * WIDTH + i) * 2 + j % 2] = (int16_t)lrintf(coordinate);
+            square += (double)coordinate * coordinate;
         }
+        start[i] = i < count ? (float)(-square / 2) : -INFINITY;
+    }
+    memcpy(panel, start, sizeof start);
 }
 
-/* The best so far of one point, lane by lane. */
-typedef struct leader {
-    vec best, second;
-    mask center;
-} leader;
-
-/* POINTS points against one panel. */
-INLINE void meet_panel(size_t points, size_t dimensions, const float *x, const float *panel,
-                       int32_t first, leader *leaders)
+/* What the scores of a panel's centers start from. */
+INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
 {
-    vec score[POINTS][CENTERS];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < VECTORS; v++) {
+        vec half = load_unaligned((const float *)panel + v * LANES) * splat(ratio);
+        start[v] = __builtin_convertvector(larger(half, splat(LEAST_START)), mask);
+    }
+}
+
+/* score[r][v] = the scores of `points` rows with a panel's centers. */
+INLINE void score_panel(size_t points, size_t pairs, const int16_t *rows, const mask start[VECTORS],
+                        const int32_t *panel, mask score[][VECTORS])
+{
 #pragma GCC unroll 8
     for (size_t r = 0; r < points; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < CENTERS; v++)
-            score[r][v] = load_unaligned(panel + v * LANES);
-    for (size_t j = 0; j < dimensions; j++) {
-        vec c[CENTERS];
+        for (size_t v = 0; v < VECTORS; v++)
+            score[r][v] = start[v];
+    for (size_t j = 0; j < pairs; j++) {
+        mask c[VECTORS];
 #pragma GCC unroll 4
-        for (size_t v = 0; v < CENTERS; v++)
-            c[v] = load_unaligned(panel + (j + 1) * WIDTH + v * LANES);
+        for (size_t v = 0; v < VECTORS; v++)
+            c[v] = *(const mask_unaligned *)(panel + (j + 1) * WIDTH + v * LANES);
 #pragma GCC unroll 8
         for (size_t r = 0; r < points; r++) {
-            vec coordinate = splat(x[r * dimensions + j]);
+            mask pair = (mask)zero() + *(const pair_of_halves *)(rows + 2 * (r * pairs + j));
 #pragma GCC unroll 4
-            for (size_t v = 0; v < CENTERS; v++)
-                score[r][v] += coordinate * c[v];
+            for (size_t v = 0; v < VECTORS; v++)
+                score[r][v] += multiply_pairs(pair, c[v]);
         }
     }
+}
+
+/* ---- the best two ---- */
+
+/* Of one point, lane by lane. */
+typedef struct leader {
+    mask best, second, center;
+} leader;
+
+/* POINTS points meet one panel. */
+INLINE void meet_panel(size_t pairs, const int16_t *rows, const mask start[VECTORS],
+                       const int32_t *panel, int32_t first, leader *leaders)
+{
+    mask score[POINTS][VECTORS];
+    score_panel(POINTS, pairs, rows, start, panel, score);
 #pragma GCC unroll 8
-    for (size_t r = 0; r < points; r++)
+    for (size_t r = 0; r < POINTS; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < CENTERS; v++) {
+        for (size_t v = 0; v < VECTORS; v++) {
             leader *l = &leaders[r];
             mask better = score[r][v] > l->best;
             mask number = (mask)zero() + (first + (int32_t)(v * LANES)); /* of the first lane */
-            l->second = larger(l->second, choose(better, l->best, score[r][v]));
-            l->best = choose(better, score[r][v], l->best);
-            l->center = (better & number) | (~better & l->center);
+            l->second = larger_whole(l->second, smaller_whole(l->best, score[r][v]));
+            l->best = larger_whole(l->best, score[r][v]);
+            l->center = (mask)choose(better, (vec)number, (vec)l->center);
         }
 }
 
 /* The lanes' leaders become one. */
-static void settle(const leader *l, int32_t *center, float *best, float *second)
+static void settle(const leader *l, int32_t *center, int32_t *best, int32_t *second)
 {
-    float scores[LANES] __attribute__((aligned(64))), seconds[LANES] __attribute__((aligned(64)));
-    int32_t numbers[LANES] __attribute__((aligned(64)));
-    store(scores, l->best);
-    store(seconds, l->second);
-    *(mask *)numbers = l->center;
-    *best = -FLT_MAX, *second = -FLT_MAX, *center = 0;
+    *best = *second = INT32_MIN, *center = 0;
     for (int32_t i = 0; i < LANES; i++) {
-        float loser = scores[i] > *best ? *best : scores[i];
-        if (scores[i] > *best) {
-            *best = scores[i];
-            *center = numbers[i] + i;
+        int32_t score = l->best[i], next = l->second[i];
+        int32_t loser = score > *best ? *best : score;
+        if (score > *best) {
+            *best = score;
+            *center = l->center[i] + i;
         }
         *second = loser > *second ? loser : *second;
-        *second = seconds[i] > *second ? seconds[i] : *second;
+        *second = next > *second ? next : *second;
     }
 }
 
-void VARIANT(nearest)(size_t points, size_t dimensions, const float *x, size_t count,
-                      const float *packed, int32_t *center, float *best, float *second)
+void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                      size_t begin, size_t end, const int32_t *packed, int32_t *center,
+                      int32_t *best, int32_t *second)
 {
-    leader leaders[SLAB];
-    for (size_t begin = 0; begin < points; begin += SLAB) {
-        size_t slab = points - begin < SLAB ? points - begin : SLAB;
-        for (size_t i = 0; i < slab; i++)
-            leaders[i] = (leader){splat(-FLT_MAX), splat(-FLT_MAX), (mask)zero()};
-        const float *panel = packed;
-        for (size_t first = 0; first < count; first += WIDTH, panel += WIDTH * (dimensions + 1)) {
-            size_t i = 0;
-            for (; i + POINTS <= slab; i += POINTS)
-                meet_panel(POINTS, dimensions, x + (begin + i) * dimensions, panel, (int32_t)first,
-                           leaders + i);
-            for (; i < slab; i++)
-                meet_panel(1, dimensions, x + (begin + i) * dimensions, panel, (int32_t)first,
-                           leaders + i);
-        }
-        for (size_t i = 0; i < slab; i++)
-            settle(&leaders[i], &center[begin + i], &best[begin + i], &second[begin + i]);
+    leader leaders[IMP_NEAREST_POINTS];
+    size_t halves_per_row = imp_row_halves(dimensions);
+    size_t size = VARIANT(nearest_panel)(dimensions);
+    for (size_t i = 0; i < IMP_NEAREST_POINTS; i++) {
+        leaders[i].best = leaders[i].second = (mask)zero() + INT32_MIN;
+        leaders[i].center = (mask)zero();
     }
+    for (size_t first = begin; first < end; first += WIDTH) {
+        const int32_t *panel = packed + first / WIDTH * size;
+        mask start[VECTORS];
+        begin_scores(panel, ratio, start);
+        for (size_t i = 0; i < points; i += POINTS)
+            meet_panel(halves_per_row / 2, rows + i * halves_per_row, start, panel, (int32_t)first,
+                       leaders + i);
+    }
+    for (size_t i = 0; i < points; i++)
+        settle(&leaders[i], &center[i], &best[i], &second[i]);
+}
+
+/* ---- all that are good enough ---- */
+
+size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
+                              size_t end, const int32_t *packed, int32_t least, int32_t *center)
+{
+    size_t size = VARIANT(nearest_panel)(dimensions), found = 0;
+    while (*begin < end && found == 0) {
+        const int32_t *panel = packed + *begin / WIDTH * size;
+        mask start[VECTORS], score[1][VECTORS];
+        begin_scores(panel, ratio, start);
+        score_panel(1, imp_row_halves(dimensions) / 2, row, start, panel, score);
+        for (size_t v = 0; v < VECTORS; v++) {
+            mask enough = score[0][v] >= least;
+            for (size_t i = 0; any(enough) && i < LANES; i++)
+                if (enough[i] && *begin + v * LANES + i < end)
+                    center[found++] = (int32_t)(*begin + v * LANES + i);
+        }
+        *begin += WIDTH;
+    }
+    return found;
 }

@@ -7,6 +7,11 @@
 #include "kernels/kernels.h"
 #include "kernels/vector.h"
 
+enum {
+    NEAREST_VECTORS = LANES == 16 ? 4 : 2, /* vectors of centers that a point meets together */
+    NEAREST_WIDTH = NEAREST_VECTORS * LANES
+};
+
 void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float *scale,
                                size_t begin, size_t end, float *forward, float *adjoint);
 void VARIANT(winograd_forward)(const imp_maps *maps, const float *in, const float *weights,
@@ -31,9 +36,15 @@ void VARIANT(first_forward)(const imp_padded *in, const float *weights, const fl
                             const float *bias, float *pooled, uint8_t *winner);
 void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                              double *sum_dz, double *products, float *scratch);
-size_t VARIANT(nearest_packed)(size_t count, size_t dimensions);
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, float *packed);
-void VARIANT(nearest)(size_t points, size_t dimensions, const float *x, size_t count,
-                      const float *packed, int32_t *center, float *best, float *second);
+float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *origin);
+void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                            int16_t *row);
+size_t VARIANT(nearest_panel)(size_t dimensions);
+void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel);
+void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                      size_t begin, size_t end, const int32_t *packed, int32_t *center,
+                      int32_t *best, int32_t *second);
+size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
+                              size_t end, const int32_t *packed, int32_t least, int32_t *center);
 
 #endif

@@ -9,11 +9,14 @@
 #ifndef IMP_KERNELS_VECTOR_H
 #define IMP_KERNELS_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __AVX2__
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #define IMP_JOIN_(a, b) a##b
@@ -34,7 +37,10 @@
 typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
 typedef float vec_unaligned __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 typedef int32_t mask __attribute__((vector_size(LANES * 4), may_alias));
+typedef int32_t mask_unaligned __attribute__((vector_size(LANES * 4), aligned(2), may_alias));
 typedef uint8_t bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
+typedef int32_t pair_of_halves __attribute__((aligned(2), may_alias));
+typedef int16_t halves __attribute__((vector_size(LANES * 2), aligned(2), may_alias));
 
 INLINE vec load(const float *p)
 {
@@ -109,6 +115,84 @@ INLINE void store_bytes(uint8_t *p, mask v)
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
 #else
     *(bytes *)p = __builtin_convertvector(v, bytes);
+#endif
+}
+
+/* Whole numbers are masks too. Lane i: the two 16-bit halves of a times those of b, added up. */
+INLINE mask multiply_pairs(mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512BW__)
+    return (mask)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif LANES == 8 && defined(__AVX2__)
+    return (mask)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif LANES == 4 && defined(__SSE2__)
+    return (mask)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
+    mask low_a = (mask)((bits)a << 16) >> 16, low_b = (mask)((bits)b << 16) >> 16;
+    return low_a * low_b + (a >> 16) * (b >> 16);
+#endif
+}
+
+INLINE mask larger_whole(mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (mask)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif LANES == 8 && defined(__AVX2__)
+    return (mask)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    mask m = a > b;
+    return (m & a) | (~m & b);
+#endif
+}
+
+INLINE mask smaller_whole(mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (mask)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif LANES == 8 && defined(__AVX2__)
+    return (mask)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
+    mask m = a < b;
+    return (m & a) | (~m & b);
+#endif
+}
+
+/* Whether any lane of m is set. */
+INLINE bool any(mask m)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0;
+#elif LANES == 8 && defined(__AVX2__)
+    return _mm256_testz_si256((__m256i)m, (__m256i)m) == 0;
+#elif LANES == 4 && defined(__SSE2__)
+    return _mm_movemask_epi8((__m128i)m) != 0;
+#else
+    int32_t set = 0;
+    for (size_t i = 0; i < LANES; i++)
+        set |= m[i];
+    return set != 0;
+#endif
+}
+
+/* The nearest whole numbers, of lanes below 2^22: the addition leaves no bits behind the point. */
+INLINE mask round_to_whole(vec v)
+{
+    const vec shift = splat(0x1.8p23F);
+    return (mask)(v + shift) - (mask)shift;
+}
+
+/* Numbers that fit in 16 bits. */
+INLINE void store_halves(int16_t *p, mask v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16((__m512i)v));
+#elif LANES == 8 && defined(__AVX2__)
+    __m128i low = _mm256_castsi256_si128((__m256i)v),
+            high = _mm256_extracti128_si256((__m256i)v, 1);
+    _mm_storeu_si128((__m128i *)p, _mm_packs_epi32(low, high));
+#else
+    *(halves *)p = __builtin_convertvector(v, halves);
 #endif
 }
 

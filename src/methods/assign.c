@@ -1,82 +1,106 @@
 /*
  * assign.c - exact nearest clusters for many points, mostly without computing distances.
  *
- * Three things make it quick. Points are compared in float, in blocks, with the clusters known at
- * the block's beginning; those that start a cluster are rare and settled afterwards in order. A
- * float answer counts only where the runner-up is beyond rounding, elsewhere the point is compared
- * again in double. And a point whose own mean is nearer than all others can have come since its
- * last comparison needs none (Hamerly 2010).
+ * Points are compared in blocks with the clusters known at the block's beginning; those that start
+ * a cluster are rare and settled afterwards in order. What a point learns it keeps: how far its own
+ * cluster is at most and the others are at least. As means move these bounds weaken, and while they
+ * do not cross, only the clusters that moved far must be looked at (lineup.h).
  */
 #include "methods/assign.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "kernels/kernels.h"
+#include "methods/compare.h"
+#include "methods/lineup.h"
 
 enum {
-    PART = 512,             /* points of a block that one thread compares at a time */
-    LEAST_BLOCK = PART / 4, /* points between two looks at new clusters */
-    MOST_BLOCK = 64 * PART,
-    MANY_NEW = 16 /* new clusters in a block that ask for smaller blocks */
+    PART = 12 * IMP_NEAREST_POINTS,      /* points of a block that one thread takes at a time, */
+    SMALL_PART = 2 * IMP_NEAREST_POINTS, /* and where there are few */
+    SMALL_BLOCK = 8 * PART,
+    LEAST_BLOCK = SMALL_PART, /* points between two looks at new clusters */
+    MOST_BLOCK = 128 * PART,
+    LEVELS = 32, /* that visits are sorted by */
+    /* New clusters times points of a block that ask for smaller blocks: each is compared with all
+     * points behind it, in double. */
+    MUCH_NEW = 1 << 13
 };
 
-/* Norms beyond which a product of two floats may overflow. */
-#define MOST_NORM 1e18
-
-/* What is known of a point from its last comparison. */
+/* What a point knows since its last comparison. */
 typedef struct knowledge {
-    float others;   /* no other cluster of those `known` is nearer than this less the drift since */
-    uint32_t known; /* clusters it was compared with */
+    float own;    /* its cluster was no farther than this, */
+    float others; /* and no other that stood in line when that pass began nearer than this */
 } knowledge;
 
-/* A thread's points to compare. */
+/* A point that has to be compared. */
+typedef struct visit {
+    uint32_t position;   /* in the block */
+    uint32_t point;      /* its number */
+    uint32_t first;      /* the first place in line that it has to meet */
+    double own_distance; /* squared, to the mean of its cluster, unless it has to meet all */
+} visit;
+
+/* A thread's work. */
 typedef struct desk {
-    float *rows;             /* (PART, dimensions), less the origin */
-    uint32_t position[PART]; /* in the block */
-    int32_t center[PART];
-    float best[PART], second[PART];
+    imp_group group;
+    visit visits[PART], sorted[PART];
 } desk;
 
 struct imp_assigner {
     const imp_points *points;
-    const imp_kernels *kernels;
     int threads;
-    float *origin;        /* the mean point: near it, floats have digits to spare */
+    float *origin;        /* a point among them: rows counted from it are short */
     knowledge *knowledge; /* per point */
-    double drift;         /* how far means can have come, summed over the passes */
-    double *previous;     /* the means of the last pass */
-    size_t previous_count, capacity;
-    float *centers, *packed;
-    double rounding;  /* most that a float score can be off, for a point at the origin, and */
-    double per_norm;  /* that much more per unit of its norm */
+    imp_lineup line;
     desk *desks;      /* per thread */
-    double *distance; /* per point of a block: squared, to its nearest */
+    double *distance; /* per point of a block: squared, to its nearest; NAN if not above lambda */
     int32_t *nearest;
     uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
     size_t changed[MOST_BLOCK / PART]; /* per part of a block */
 };
 
-static double length(const double *a, const double *b, size_t d)
+static int compare_doubles(const void *a, const void *b)
 {
-    double sum = 0;
-    for (size_t j = 0; j < d; j++)
-        sum += (a[j] - b[j]) * (a[j] - b[j]);
-    return sqrt(sum);
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static void find_origin(imp_assigner *a)
+/* Where most points are, by a sample that is spread over all: its mean, and several times the
+ * radius within which nine tenths of it lie. */
+static double find_origin(imp_assigner *a)
 {
-    size_t d = a->points->dimensions, n = imp_points_count(a->points);
-    /* any point near them will do: a sample, spread over all */
-    size_t step = n / 1000 + 1, seen = 0;
-    for (size_t i = 0; i < n; i += step, seen++)
-        for (size_t j = 0; j < d; j++)
-            a->origin[j] += (imp_points_row(a->points, i)[j] - a->origin[j]) / (float)(seen + 1);
+    enum { SAMPLE = 1000, SEVERAL = 4 };
+    size_t n = imp_points_count(a->points), step = n / SAMPLE + 1, seen = (n + step - 1) / step;
+    for (size_t j = 0; j < a->points->dimensions; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i += step)
+            sum += imp_points_row(a->points, i)[j];
+        a->origin[j] = (float)(sum / (double)seen);
+    }
+    double square[SAMPLE] = {0};
+    for (size_t s = 0; s < seen; s++)
+        for (size_t j = 0; j < a->points->dimensions; j++)
+            square[s] += pow(imp_points_row(a->points, s * step)[j] - (double)a->origin[j], 2);
+    qsort(square, seen, sizeof *square, compare_doubles);
+    double most = square[seen - 1 - seen / 10];
+    return most > 0 ? SEVERAL * sqrt(most) : INFINITY;
+}
+
+static imp_status create_desks(imp_assigner *a, imp_error *error)
+{
+    size_t halves;
+    bool enough = imp_multiply(IMP_NEAREST_POINTS, imp_row_halves(a->points->dimensions), &halves);
+    a->desks = imp_allocate_zeroed((size_t)a->threads, sizeof *a->desks);
+    for (int i = 0; enough && a->desks && i < a->threads; i++) {
+        imp_group *group = &a->desks[i].group;
+        group->rows = imp_allocate_zeroed(halves, sizeof *group->rows);
+        enough = group->rows != NULL;
+    }
+    return enough && a->desks ? IMP_OK : imp_fail_memory(error, "the assignments");
 }
 
 imp_status imp_assigner_create(const imp_points *points, imp_assigner **out, imp_error *error)
@@ -87,26 +111,22 @@ imp_status imp_assigner_create(const imp_points *points, imp_assigner **out, imp
         return imp_fail_memory(error, "the assignments");
     a->points = points;
     a->threads = imp_parallel_threads(0);
-    imp_status status = imp_kernels_choose(&a->kernels, error);
-    size_t d = points->dimensions, row_floats;
-    a->origin = imp_allocate_zeroed(d, sizeof *a->origin);
+    a->origin = imp_allocate_zeroed(points->dimensions, sizeof *a->origin);
     a->knowledge = imp_allocate(imp_points_count(points), sizeof *a->knowledge);
-    a->desks = imp_allocate_zeroed((size_t)a->threads, sizeof *a->desks);
     a->distance = imp_allocate(MOST_BLOCK, sizeof *a->distance);
     a->nearest = imp_allocate(MOST_BLOCK, sizeof *a->nearest);
     a->maker = imp_allocate(MOST_BLOCK, sizeof *a->maker);
-    bool enough = a->origin && a->knowledge && a->desks && a->distance && a->nearest && a->maker &&
-                  imp_multiply(PART, d, &row_floats);
-    for (int i = 0; enough && i < a->threads; i++)
-        enough = (a->desks[i].rows = imp_allocate(row_floats, sizeof(float))) != NULL;
-    if (!status && !enough)
+    imp_status status = IMP_OK;
+    if (!a->origin || !a->knowledge || !a->distance || !a->nearest || !a->maker)
         status = imp_fail_memory(error, "the assignments");
+    if (!status)
+        status = create_desks(a, error);
+    if (!status)
+        status = imp_lineup_create(&a->line, points->dimensions, a->origin, find_origin(a), error);
     if (status) {
         imp_assigner_free(a);
         return status;
     }
-    find_origin(a);
-    imp_assigner_forget(a);
     *out = a;
     return IMP_OK;
 }
@@ -116,169 +136,133 @@ void imp_assigner_free(imp_assigner *a)
     if (!a)
         return;
     for (int i = 0; a->desks && i < a->threads; i++)
-        imp_release(a->desks[i].rows);
+        imp_release(a->desks[i].group.rows);
     imp_release(a->desks);
+    imp_lineup_release(&a->line);
     imp_release(a->origin);
     imp_release(a->knowledge);
-    imp_release(a->previous);
-    imp_release(a->centers);
-    imp_release(a->packed);
     imp_release(a->distance);
     imp_release(a->nearest);
     imp_release(a->maker);
     imp_release(a);
 }
 
-void imp_assigner_forget(imp_assigner *a)
+void imp_assigner_renumber(imp_assigner *a, const uint32_t *moved)
 {
-    for (size_t i = 0; i < imp_points_count(a->points); i++)
-        a->knowledge[i] = (knowledge){.others = -FLT_MAX};
-    a->previous_count = 0;
-    a->drift = 0;
-}
-
-/* Room for `count` clusters in previous, centers and packed. */
-static imp_status reserve(imp_assigner *a, size_t count, imp_error *error)
-{
-    size_t d = a->points->dimensions, capacity = a->capacity ? a->capacity : 64, values;
-    if (count <= a->capacity)
-        return IMP_OK;
-    while (capacity < count)
-        capacity *= 2;
-    if (!imp_multiply(capacity, d, &values))
-        return imp_fail_memory(error, "the clusters");
-    double *previous = imp_allocate(values, sizeof *previous);
-    float *centers = imp_allocate(values, sizeof *centers);
-    float *packed = imp_allocate(a->kernels->nearest_packed(capacity, d), sizeof *packed);
-    if (!previous || !centers || !packed) {
-        imp_release(previous);
-        imp_release(centers);
-        imp_release(packed);
-        return imp_fail_memory(error, "the clusters");
-    }
-    if (a->previous_count)
-        memcpy(previous, a->previous, a->previous_count * d * sizeof *previous);
-    imp_release(a->previous);
-    imp_release(a->centers);
-    imp_release(a->packed);
-    a->previous = previous;
-    a->centers = centers;
-    a->packed = packed;
-    a->capacity = capacity;
-    return IMP_OK;
-}
-
-/* Means moved since the last pass: every bound is that much weaker. */
-static void account_for_drift(imp_assigner *a, const imp_clusters *clusters)
-{
-    size_t d = clusters->dimensions;
-    double most = 0;
-    for (size_t c = 0; c < a->previous_count; c++)
-        most = fmax(most, length(imp_clusters_mean(clusters, c), a->previous + c * d, d));
-    a->drift += most;
-}
-
-/* The clusters in the kernel's form, and how far float can be off with them. */
-static imp_status pack_centers(imp_assigner *a, const imp_clusters *clusters, imp_error *error)
-{
-    size_t d = clusters->dimensions;
-    imp_status status = reserve(a, clusters->count, error);
-    if (status)
-        return status;
-    double farthest = 0;
-    for (size_t c = 0; c < clusters->count; c++) {
-        double square = 0;
-        for (size_t j = 0; j < d; j++) {
-            float x = (float)(imp_clusters_mean(clusters, c)[j] - a->origin[j]);
-            a->centers[c * d + j] = x;
-            square += (double)x * x;
-        }
-        farthest = fmax(farthest, sqrt(square));
-    }
-    if (clusters->count > 0)
-        memcpy(a->previous, clusters->mean, clusters->count * d * sizeof *a->previous);
-    a->previous_count = clusters->count;
-    a->kernels->nearest_pack(clusters->count, d, a->centers, a->packed);
-    /* a sum of d products in float, each operand rounded once before (Higham, section 3.1) */
-    double unit = (double)(d + 8) * FLT_EPSILON;
-    /* products may underflow; where they may overflow, floats say nothing */
-    a->rounding = farthest < MOST_NORM ? unit * (farthest * farthest + FLT_MIN) : INFINITY;
-    a->per_norm = unit * farthest;
-    return IMP_OK;
+    imp_lineup_renumber(&a->line, moved);
 }
 
 /* One pass's state, shared by its blocks. */
 typedef struct pass {
     imp_assigner *assigner;
-    const imp_clusters *clusters; /* those known at the block's beginning */
-    const imp_clusters *grown;    /* and with those the block made */
+    const imp_clusters *clusters; /* those known at the block's beginning, and those it made */
+    double lambda;
     int32_t *assignment;
     size_t begin, end; /* the block's positions */
+    size_t part;       /* how many one thread takes at a time */
 } pass;
 
-/* Compares with every cluster, in double. */
-static void look_closely(const imp_clusters *clusters, const float *x, int32_t *nearest,
-                         double *distance, double *second)
+/* A part's positions. */
+static size_t part_begin(const pass *p, size_t part)
 {
-    *nearest = 0;
-    *distance = *second = INFINITY;
-    for (size_t c = 0; c < clusters->count; c++) {
-        double to_c = imp_clusters_distance(clusters, c, x);
-        if (to_c < *distance) {
-            *second = *distance;
-            *distance = to_c;
-            *nearest = (int32_t)c;
-        } else if (to_c < *second) {
-            *second = to_c;
-        }
+    return p->begin + part * p->part;
+}
+
+static size_t part_end(const pass *p, size_t part)
+{
+    size_t begin = part_begin(p, part);
+    return p->end - begin < p->part ? p->end : begin + p->part;
+}
+
+/* ---- bounds ---- */
+
+/* Rounded so that a bound stays a bound. */
+static knowledge remember(double own, double others)
+{
+    const double little = 4 * (double)FLT_EPSILON;
+    return (knowledge){.own = (float)fmin(own * (1 + little), FLT_MAX),
+                       .others = (float)fmin(others * (1 - little), FLT_MAX)};
+}
+
+/* The first place in line that point i has to meet; the end of the line if its cluster is still the
+ * nearest, whatever the others did. *distance is then that to its mean, squared, or NAN if that is
+ * not above lambda; else it is that distance, unless the point has to meet all. */
+static size_t first_to_meet(const pass *p, size_t i, double *distance)
+{
+    imp_assigner *a = p->assigner;
+    knowledge *k = &a->knowledge[i];
+    int32_t own = p->assignment[i];
+    *distance = NAN;
+    if (own < 0)
+        return 0;
+    double moved = imp_lineup_moved(&a->line, (size_t)own);
+    double most_moved = imp_lineup_most_moved(&a->line, a->line.count);
+    double far = k->own + moved;
+    if (k->others - far > most_moved && far * far <= p->lambda) {
+        *k = remember(far, k->others - most_moved);
+        return a->line.count;
     }
+    /* no use in looking at the point if not even the best would do */
+    if (imp_lineup_meets_all(&a->line, k->others - k->own + moved))
+        return 0;
+    *distance = imp_clusters_distance(p->clusters, (size_t)own, imp_points_row(a->points, i));
+    far = sqrt(*distance);
+    if (k->others - far > most_moved) {
+        *k = remember(far, k->others - most_moved);
+        return a->line.count;
+    }
+    double slack = k->others - far;
+    return imp_lineup_meets_all(&a->line, slack) ? 0 : imp_lineup_first(&a->line, slack);
 }
 
-/* Whether point i's own cluster is still the nearest, whatever the others did. */
-static bool stays(const imp_assigner *a, const pass *p, size_t i, double *distance)
+/* ---- comparing ---- */
+
+/* Those who have to meet most come first: visits that meet the line together meet as many. */
+static void sort_visits(desk *work, size_t count, size_t places)
 {
-    const knowledge *k = &a->knowledge[i];
-    if (k->known != p->clusters->count || p->assignment[i] < 0)
-        return false;
-    double others = k->others - a->drift;
-    if (!(others > 0))
-        return false;
-    *distance =
-        imp_clusters_distance(p->clusters, (size_t)p->assignment[i], imp_points_row(a->points, i));
-    return *distance < others * others;
+    size_t after[LEVELS + 1] = {0};
+    for (size_t v = 0; v < count; v++)
+        after[work->visits[v].first * (size_t)LEVELS / places + 1]++;
+    for (size_t level = 1; level < LEVELS; level++)
+        after[level] += after[level - 1];
+    for (size_t v = 0; v < count; v++)
+        work->sorted[after[work->visits[v].first * (size_t)LEVELS / places]++] = work->visits[v];
 }
 
-static void remember(imp_assigner *a, size_t i, size_t known, double second_square)
+/* What a visit found becomes the point's knowledge. */
+static void learn(const pass *p, const imp_group *group, size_t r, size_t first, const visit *v)
 {
-    /* rounded down, so that a bound stays a bound */
-    double bound = (sqrt(fmax(second_square, 0)) + a->drift) * (1 - 4 * (double)FLT_EPSILON);
-    a->knowledge[i] = (knowledge){.others = (float)fmin(bound, FLT_MAX), .known = (uint32_t)known};
+    imp_assigner *a = p->assigner;
+    double own = fmax(group->most[r], 0), others = sqrt(fmax(group->least[r], 0));
+    double distance = NAN;
+    if (own > p->lambda) {
+        if (group->nearest[r] >= 0)
+            own = imp_clusters_distance(p->clusters, (size_t)group->nearest[r], group->point[r]);
+        distance = own;
+    }
+    if (first > 0) /* those it did not meet came nearer by no more than that */
+        others =
+            fmin(others, a->knowledge[v->point].others - imp_lineup_most_moved(&a->line, first));
+    a->nearest[v->position] = group->nearest[r];
+    a->distance[v->position] = distance;
+    a->knowledge[v->point] = remember(sqrt(own), others);
 }
 
-static void compare_desk(imp_assigner *a, const pass *p, desk *work, size_t count)
+static void compare_group(const pass *p, imp_group *group, const visit *visits, size_t count)
 {
-    size_t d = a->points->dimensions;
-    a->kernels->nearest(count, d, work->rows, p->clusters->count, a->packed, work->center,
-                        work->best, work->second);
+    imp_assigner *a = p->assigner;
+    size_t first = a->line.count;
+    for (size_t r = 0; r < count; r++)
+        first = visits[r].first < first ? visits[r].first : first;
+    group->count = count;
     for (size_t r = 0; r < count; r++) {
-        size_t position = work->position[r], i = imp_points_at(a->points, p->begin + position);
-        const float *x = imp_points_row(a->points, i);
-        double norm = 0, second;
-        for (size_t j = 0; j < d; j++)
-            norm += (double)work->rows[r * d + j] * work->rows[r * d + j];
-        double off =
-            norm < MOST_NORM * MOST_NORM ? a->rounding + a->per_norm * sqrt(norm) : INFINITY;
-        int32_t *nearest = &a->nearest[position];
-        double *distance = &a->distance[position];
-        if ((double)work->best[r] - work->second[r] > 2 * off) {
-            *nearest = work->center[r];
-            *distance = imp_clusters_distance(p->clusters, (size_t)*nearest, x);
-            second = norm * (1 - 4 * (double)FLT_EPSILON) - 2 * (work->second[r] + off);
-        } else {
-            look_closely(p->clusters, x, nearest, distance, &second);
-        }
-        remember(a, i, p->clusters->count, second);
+        group->point[r] = imp_points_row(a->points, visits[r].point);
+        group->own[r] = first > 0 ? p->assignment[visits[r].point] : -1;
+        group->own_distance[r] = visits[r].own_distance;
     }
+    imp_compare(&a->line, p->clusters, first, group);
+    for (size_t r = 0; r < count; r++)
+        learn(p, group, r, first, &visits[r]);
 }
 
 static void compare_part(size_t part, int worker, void *context)
@@ -286,39 +270,44 @@ static void compare_part(size_t part, int worker, void *context)
     const pass *p = context;
     imp_assigner *a = p->assigner;
     desk *work = &a->desks[worker];
-    size_t d = a->points->dimensions, count = 0;
-    size_t begin = p->begin + part * PART;
-    size_t end = p->end - begin < PART ? p->end : begin + PART;
-    for (size_t position = begin; position < end; position++) {
-        size_t i = imp_points_at(a->points, position);
-        if (stays(a, p, i, &a->distance[position - p->begin])) {
-            a->nearest[position - p->begin] = p->assignment[i];
-            continue;
+    size_t count = 0, end = part_end(p, part);
+    for (size_t position = part_begin(p, part); position < end; position++) {
+        size_t i = imp_points_at(a->points, position), in_block = position - p->begin;
+        double distance;
+        size_t first = first_to_meet(p, i, &distance);
+        if (first < a->line.count || a->line.count == 0) {
+            work->visits[count++] = (visit){.position = (uint32_t)in_block,
+                                            .point = (uint32_t)i,
+                                            .first = (uint32_t)first,
+                                            .own_distance = distance};
+        } else {
+            a->nearest[in_block] = p->assignment[i];
+            a->distance[in_block] = distance;
         }
-        const float *x = imp_points_row(a->points, i);
-        for (size_t j = 0; j < d; j++)
-            work->rows[count * d + j] = x[j] - a->origin[j];
-        work->position[count++] = (uint32_t)(position - p->begin);
     }
-    if (count)
-        compare_desk(a, p, work, count);
+    sort_visits(work, count, a->line.count + 1);
+    for (size_t v = 0; v < count; v += IMP_NEAREST_POINTS)
+        compare_group(p, &work->group, work->sorted + v,
+                      count - v < IMP_NEAREST_POINTS ? count - v : IMP_NEAREST_POINTS);
 }
+
+/* ---- new clusters ---- */
 
 /* In order: a point far from every cluster, those made within the block included, makes one. Few
  * points are far from the known ones, so there is little to do one after the other. */
-static imp_status make_clusters(const pass *p, imp_clusters *clusters, double lambda, double sigma,
+static imp_status make_clusters(const pass *p, imp_clusters *clusters, double sigma,
                                 imp_error *error)
 {
     imp_assigner *a = p->assigner;
-    size_t known = p->clusters->count;
+    size_t known = clusters->count;
     for (size_t position = p->begin; position < p->end; position++) {
         double distance = a->distance[position - p->begin];
-        if (!(distance > lambda))
+        if (!(distance > p->lambda))
             continue;
         const float *x = imp_points_row(a->points, imp_points_at(a->points, position));
-        for (size_t c = known; c < clusters->count && distance > lambda; c++)
+        for (size_t c = known; c < clusters->count && distance > p->lambda; c++)
             distance = fmin(distance, imp_clusters_distance(clusters, c, x));
-        if (distance > lambda) {
+        if (distance > p->lambda) {
             imp_status status = imp_clusters_add(clusters, IMP_UNLABELED, sigma, x, error);
             if (status)
                 return status;
@@ -328,29 +317,40 @@ static imp_status make_clusters(const pass *p, imp_clusters *clusters, double la
     return IMP_OK;
 }
 
+/* Whether one of the clusters that were made before the point's turn, or by itself, is nearer. */
+static void compare_with_new(const pass *p, size_t position, int32_t *nearest)
+{
+    imp_assigner *a = p->assigner;
+    size_t i = imp_points_at(a->points, position), known = a->line.count;
+    if (p->clusters->count == known || a->maker[0] > position)
+        return;
+    const float *x = imp_points_row(a->points, i);
+    double distance = a->distance[position - p->begin];
+    if (isnan(distance))
+        distance = imp_clusters_distance(p->clusters, (size_t)*nearest, x);
+    double before = distance;
+    for (size_t c = known; c < p->clusters->count && a->maker[c - known] <= position; c++) {
+        double to_c = imp_clusters_distance(p->clusters, c, x);
+        if (to_c < distance) {
+            distance = to_c;
+            *nearest = (int32_t)c;
+        }
+    }
+    if ((size_t)*nearest >= known) /* the nearest of those known is now one of the others */
+        a->knowledge[i] = remember(sqrt(distance), fmin(a->knowledge[i].others, sqrt(before)));
+}
+
 /* The assignments of a part of the block, now that its clusters are made. */
 static void settle_part(size_t part, int worker, void *context)
 {
     (void)worker;
     const pass *p = context;
     imp_assigner *a = p->assigner;
-    size_t known = p->clusters->count, begin = p->begin + part * PART, changed = 0;
-    size_t end = p->end - begin < PART ? p->end : begin + PART;
-    for (size_t position = begin; position < end; position++) {
+    size_t changed = 0, end = part_end(p, part);
+    for (size_t position = part_begin(p, part); position < end; position++) {
         size_t i = imp_points_at(a->points, position);
-        const float *x = imp_points_row(a->points, i);
         int32_t nearest = a->nearest[position - p->begin];
-        double distance = a->distance[position - p->begin];
-        /* what was made before the point's turn, or by itself */
-        for (size_t c = known; c < p->grown->count && a->maker[c - known] <= position; c++) {
-            double to_c = imp_clusters_distance(p->grown, c, x);
-            if (to_c < distance) {
-                distance = to_c;
-                nearest = (int32_t)c;
-            }
-        }
-        if ((size_t)nearest >= known)
-            a->knowledge[i].others = -FLT_MAX; /* was not among those compared */
+        compare_with_new(p, position, &nearest);
         changed += p->assignment[i] != nearest;
         p->assignment[i] = nearest;
     }
@@ -362,37 +362,36 @@ imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lam
 {
     size_t n = imp_points_count(a->points), block = LEAST_BLOCK;
     *changed = 0;
-    account_for_drift(a, clusters);
-    imp_status status = IMP_OK;
+    imp_status status = imp_lineup_begin(&a->line, clusters, error);
     for (size_t begin = 0; begin < n && !status;) {
-        if (begin == 0 || a->previous_count != clusters->count)
-            status = pack_centers(a, clusters, error);
-        if (status)
-            return status;
-        imp_clusters known = *clusters; /* the list may grow and move while the block is settled */
         pass p = {.assigner = a,
-                  .clusters = &known,
-                  .grown = clusters,
+                  .clusters = clusters,
+                  .lambda = lambda,
                   .assignment = assignment,
                   .begin = begin,
-                  .end = n - begin < block ? n : begin + block};
-        size_t parts = (p.end - begin + PART - 1) / PART;
+                  .end = n - begin < block ? n : begin + block,
+                  .part = block < SMALL_BLOCK ? SMALL_PART : PART};
+        size_t parts = (p.end - begin + p.part - 1) / p.part;
         imp_parallel(parts, a->threads, compare_part, &p);
-        status = make_clusters(&p, clusters, lambda, sigma, error);
+        status = make_clusters(&p, clusters, sigma, error);
         if (status)
             return status;
         imp_parallel(parts, a->threads, settle_part, &p);
         for (size_t part = 0; part < parts; part++)
             *changed += a->changed[part];
-        size_t made = clusters->count - known.count;
-        if (made > MANY_NEW && block > LEAST_BLOCK)
-            block /= 2;
-        else if (made <= MANY_NEW && block < MOST_BLOCK)
-            block *= 2;
+        size_t made = clusters->count - a->line.count;
+        if (made * block > MUCH_NEW)
+            block = block / 2 > LEAST_BLOCK ? block / 2 : LEAST_BLOCK;
+        else if (made * block <= MUCH_NEW / 4)
+            block = block * 2 < MOST_BLOCK ? block * 2 : MOST_BLOCK;
+        if (made > 0)
+            status = imp_lineup_extend(&a->line, clusters, error);
         begin = p.end;
     }
     return status;
 }
+
+/* ---- sums ---- */
 
 typedef struct summing {
     const imp_assigner *assigner;
@@ -400,7 +399,10 @@ typedef struct summing {
     imp_clusters *clusters;
 } summing;
 
-enum { SLICE = 16 }; /* dimensions that one thread sums, over all points: a cache line of floats */
+enum {
+    SLICE = 16, /* dimensions that one thread sums, over all points: a cache line of floats */
+    AHEAD = 16  /* points that are fetched before their turn; processors do not see that far */
+};
 
 static void sum_slice(size_t slice, int worker, void *context)
 {
@@ -409,8 +411,12 @@ static void sum_slice(size_t slice, int worker, void *context)
     const imp_points *points = s->assigner->points;
     size_t d = points->dimensions, begin = slice * SLICE;
     size_t end = d - begin < SLICE ? d : begin + SLICE;
-    for (size_t i = 0; i < imp_points_count(points); i++) {
+    size_t n = imp_points_count(points);
+    for (size_t i = 0; i < n; i++) {
         const float *x = imp_points_row(points, i);
+        const float *coming = imp_points_row(points, i + AHEAD < n ? i + AHEAD : i);
+        __builtin_prefetch(coming + begin);
+        __builtin_prefetch(coming + end - 1); /* of another cache line if rows are not aligned */
         double *sum = imp_clusters_sum(s->clusters, (size_t)s->assignment[i]);
         for (size_t j = begin; j < end; j++)
             sum[j] += x[j];

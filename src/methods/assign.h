@@ -30,8 +30,7 @@ imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, dou
 void imp_assigner_sums(const imp_assigner *assigner, const int32_t *assignment,
                        imp_clusters *clusters);
 
-/* To be called when clusters were dropped or renumbered: what earlier passes learned no longer
- * holds. */
-void imp_assigner_forget(imp_assigner *assigner);
+/* To be called when clusters were dropped and the others renumbered: cluster c is now moved[c]. */
+void imp_assigner_renumber(imp_assigner *assigner, const uint32_t *moved);
 
 #endif

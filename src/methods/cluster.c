@@ -88,7 +88,7 @@ static void find_means(job *work, imp_assigner *assigner)
         return;
     for (size_t i = 0; i < work->points.first_count; i++)
         work->assignment[i] = (int32_t)clusters->moved[work->assignment[i]];
-    imp_assigner_forget(assigner);
+    imp_assigner_renumber(assigner, clusters->moved);
 }
 
 static imp_status cluster_hard(job *work, imp_error *error)

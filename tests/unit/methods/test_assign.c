@@ -12,12 +12,17 @@
 #include <string.h>
 
 #include <cmocka.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "base/random.h"
 #include "failing_allocator.h"
 #include "kernels/kernels.h"
 #include "methods/assign.h"
 #include "methods/imp.h"
+
+enum { MOST_PASSES = 20 };
 
 typedef struct cloud {
     size_t n, d, centers;
@@ -77,60 +82,114 @@ static void sum_one_by_one(imp_clusters *clusters, const imp_points *points,
     }
 }
 
+/* The same points clustered twice: by an assigner, and one by one. */
+typedef struct run {
+    imp_points points;
+    imp_clusters fast, slow;
+    int32_t *mine, *expected;
+    imp_assigner *assigner;
+} run;
+
+static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *order)
+{
+    *r = (run){.points = {.dimensions = d,
+                          .first = x,
+                          .first_count = n,
+                          .order = order,
+                          .unlabeled_count = n},
+               .mine = malloc(n * sizeof *r->mine),
+               .expected = malloc(n * sizeof *r->expected)};
+    imp_clusters_restart(&r->fast, d);
+    imp_clusters_restart(&r->slow, d);
+    memset(r->mine, -1, n * sizeof *r->mine);
+    memset(r->expected, -1, n * sizeof *r->expected);
+    assert_int_equal(imp_assigner_create(&r->points, &r->assigner, NULL), IMP_OK);
+}
+
+static void end(run *r)
+{
+    imp_assigner_free(r->assigner);
+    imp_clusters_release(&r->fast);
+    imp_clusters_release(&r->slow);
+    free(r->mine);
+    free(r->expected);
+}
+
 static void renumber(const imp_clusters *clusters, int32_t *assignment, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         assignment[i] = (int32_t)clusters->moved[assignment[i]];
 }
 
-static void compare(const cloud *c, bool reversed)
+/* One pass and new means, of both. Returns how many points changed and adds the clusters that were
+ * left empty. */
+static size_t pass(run *r, double lambda, size_t *dropped)
+{
+    size_t n = r->points.first_count, d = r->points.dimensions, changed;
+    assert_int_equal(imp_assigner_pass(r->assigner, &r->fast, lambda, 1, r->mine, &changed, NULL),
+                     IMP_OK);
+    assert_int_equal(changed, one_by_one(&r->slow, &r->points, lambda, r->expected));
+    assert_int_equal(r->fast.count, r->slow.count);
+    assert_memory_equal(r->mine, r->expected, n * sizeof *r->mine);
+    imp_means_begin(&r->fast);
+    imp_means_begin(&r->slow);
+    imp_assigner_sums(r->assigner, r->mine, &r->fast);
+    sum_one_by_one(&r->slow, &r->points, r->expected);
+    size_t before = r->fast.count;
+    imp_means_finish(&r->fast, NULL);
+    imp_means_finish(&r->slow, NULL);
+    assert_memory_equal(r->fast.mean, r->slow.mean, r->fast.count * d * sizeof(double));
+    if (r->fast.count < before) {
+        renumber(&r->fast, r->mine, n);
+        renumber(&r->slow, r->expected, n);
+        imp_assigner_renumber(r->assigner, r->fast.moved);
+    }
+    *dropped += before - r->fast.count;
+    return changed;
+}
+
+/* A cluster goes where no point is: the next pass leaves it empty, and starts others where it was.
+ */
+static void send_away(run *r, size_t cluster, double far)
+{
+    for (size_t j = 0; j < r->points.dimensions; j++) {
+        imp_clusters_mean(&r->fast, cluster)[j] += far;
+        imp_clusters_mean(&r->slow, cluster)[j] += far;
+    }
+}
+
+/* The number of threads that an assigner made from now on uses. */
+static void use_threads(int threads)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(threads);
+#else
+    (void)threads;
+#endif
+}
+
+/* Returns how many clusters were dropped. */
+static size_t compare(const cloud *c, bool reversed, int threads)
 {
     float *x = draw(c);
-    double lambda = c->lambda * c->scale * c->scale;
     uint32_t *order = malloc(c->n * sizeof *order);
     for (size_t i = 0; i < c->n; i++)
         order[i] = (uint32_t)(c->n - 1 - i);
-    imp_points points = {.dimensions = c->d,
-                         .first = x,
-                         .first_count = c->n,
-                         .order = reversed ? order : NULL,
-                         .unlabeled_count = c->n};
-    imp_clusters fast = {0}, slow = {0};
-    imp_clusters_restart(&fast, c->d);
-    imp_clusters_restart(&slow, c->d);
-    int32_t *mine = malloc(c->n * sizeof *mine), *expected = malloc(c->n * sizeof *expected);
-    for (size_t i = 0; i < c->n; i++)
-        mine[i] = expected[i] = -1;
-    imp_assigner *assigner;
-    assert_int_equal(imp_assigner_create(&points, &assigner, NULL), IMP_OK);
-    for (int pass = 0; pass < 6; pass++) {
-        size_t changed;
-        assert_int_equal(imp_assigner_pass(assigner, &fast, lambda, 1, mine, &changed, NULL),
-                         IMP_OK);
-        assert_int_equal(changed, one_by_one(&slow, &points, lambda, expected));
-        assert_int_equal(fast.count, slow.count);
-        assert_memory_equal(mine, expected, c->n * sizeof *mine);
-        imp_means_begin(&fast);
-        imp_means_begin(&slow);
-        imp_assigner_sums(assigner, mine, &fast);
-        sum_one_by_one(&slow, &points, expected);
-        size_t before = fast.count;
-        imp_means_finish(&fast, NULL);
-        imp_means_finish(&slow, NULL);
-        assert_memory_equal(fast.mean, slow.mean, fast.count * c->d * sizeof(double));
-        if (fast.count < before) {
-            renumber(&fast, mine, c->n);
-            renumber(&slow, expected, c->n);
-            imp_assigner_forget(assigner);
+    use_threads(threads);
+    run r;
+    begin(&r, x, c->n, c->d, reversed ? order : NULL);
+    size_t changed = 1, dropped = 0;
+    for (size_t i = 0; i < MOST_PASSES && changed > 0; i++) {
+        changed = pass(&r, c->lambda * c->scale * c->scale, &dropped);
+        if (i % 3 == 1 && i < 12) {
+            send_away(&r, r.fast.count * i / 12, 100 * c->scale);
+            changed = 1;
         }
     }
-    imp_assigner_free(assigner);
-    imp_clusters_release(&fast);
-    imp_clusters_release(&slow);
-    free(mine);
-    free(expected);
+    end(&r);
     free(order);
     free(x);
+    return dropped;
 }
 
 static void test_same_as_one_by_one(void **state)
@@ -140,21 +199,59 @@ static void test_same_as_one_by_one(void **state)
         {1, 1, 1, 1, 0, 0, 1, 1},
         {3000, 1, 5, 0.2, 0, 0, 0.5, 1},
         {3000, 2, 40, 0.05, 0, 0, 0.1, 1},
-        {2500, 7, 300, 0.3, 0, 0, 2, 1}, /* many clusters, some lost on the way */
+        {2500, 7, 300, 0.3, 0, 0, 2, 1}, /* many clusters */
         {2000, 64, 50, 0.3, 0, 0, 20, 1},
         {2000, 64, 50, 0.3, 1e4, 0, 20, 1},  /* float has three digits left of the differences */
         {1500, 33, 10, 1, 0, 0, 60, 1},      /* hardly any structure */
         {3000, 2, 20, 0.3, 0, 0.25, 0.3, 1}, /* equal distances everywhere */
         {1000, 3, 4, 0, 0, 0, 0, 1},         /* four points, many times, and no room between */
         {700, 130, 9, 0.5, -50, 0, 100, 1},
-        {40000, 3, 60, 0.1, 0, 0, 0.3, 1},     /* the largest blocks, and smaller again */
+        {4000, 6, 150, 0.4, 0, 0, 4, 1}, /* many passes in which less and less moves */
+        {6000, 3, 100, 0.2, 0, 0, 0.4, 1},
+        {20000, 3, 60, 0.1, 0, 0, 0.3, 1},     /* blocks that grow, and shrink again */
+        {250000, 1, 3, 0.1, 0, 0, 1, 1},       /* the largest blocks */
+        {3000, 4, 40, 0.3, 0, 0.5, 1e9, 1},    /* one cluster for all */
+        {700, 3, 100, 0.3, 0, 0, 1e-9, 1},     /* one for each */
         {2000, 2, 30, 0.3, 0, 0, 0.05, 1e-21}, /* squares that float cannot hold: too small, */
         {2000, 2, 30, 0.3, 0, 0, 0.05, 1e20},  /* too large */
     };
+    size_t dropped = 0;
     for (size_t i = 0; i < sizeof clouds / sizeof *clouds; i++) {
-        compare(&clouds[i], false);
-        compare(&clouds[i], true);
+        dropped += compare(&clouds[i], false, 1 + (int)(i % 3));
+        dropped += compare(&clouds[i], true, 2);
     }
+    assert_true(dropped > 0);
+}
+
+/* A point moves to a cluster that was made a moment ago, whose mean then leaves it behind: it must
+ * come back to its old one, although that hardly moved. */
+static void test_back_from_a_new_cluster(void **state)
+{
+    (void)state;
+    enum { RESTING = 200, AT_0 = 20, NEAR = 7, COUNT = RESTING + AT_0 + NEAR };
+    static const float near[NEAR] = {7, 11, 11, 11, 12, 12, 4};
+    float x[COUNT] = {0};
+    for (size_t i = 0; i < RESTING; i++)
+        x[i] = 1000 + 100 * (float)i;
+    memcpy(x + RESTING + AT_0, near, sizeof near);
+    run r;
+    begin(&r, x, COUNT, 1, NULL);
+    size_t dropped = 0;
+    const size_t old = RESTING, other = RESTING + 1;
+    pass(&r, 25, &dropped);
+    pass(&r, 25, &dropped);
+    assert_int_equal(r.mine[COUNT - 1], old);
+    send_away(&r, other, 1e5);
+    pass(&r, 25, &dropped); /* 7 makes a cluster, which 4 finds nearer than that at 0.2 */
+    assert_int_equal(dropped, 1);
+    assert_int_equal(r.mine[COUNT - 1], other); /* which has the dropped one's number */
+    send_away(&r, other, -1.2);
+    for (size_t c = 0; c < RESTING / 2;
+         c++) /* so that the old one is not among the most restless */
+        send_away(&r, c, 0.3);
+    pass(&r, 25, &dropped); /* to 8.5 it is farther than to 0 */
+    assert_int_equal(r.mine[COUNT - 1], old);
+    end(&r);
 }
 
 static void test_memory_runs_out(void **state)
@@ -190,7 +287,112 @@ static void test_memory_runs_out(void **state)
 extern const imp_kernels imp_kernels_wide;
 #endif
 
-/* Every variant of the kernel, over numbers of points, centers and dimensions that fill no block.
+/* Rows of floats in all directions, none longer than `longest`. */
+static float *draw_rows(imp_random *random, size_t count, size_t d, double longest)
+{
+    float *x = malloc(count * d * sizeof *x);
+    for (size_t i = 0; i < count; i++) {
+        float *row = x + i * d;
+        double square = 1e-9, scale = longest * imp_random_uniform(random);
+        for (size_t j = 0; j < d; j++) {
+            row[j] = (float)imp_random_normal(random);
+            square += (double)row[j] * row[j];
+        }
+        for (size_t j = 0; j < d; j++)
+            row[j] = (float)(row[j] * scale / sqrt(square));
+    }
+    return x;
+}
+
+/* A case for the kernels: points a step of 2^-6 from an origin that floats add without rounding. */
+typedef struct crowd {
+    size_t n, k, d, begin;
+    float ratio;
+    float *x, *origin, *centers; /* x counted from the origin; centers in steps */
+} crowd;
+
+/* What center c scores with point i, without any rounding; `most_off` is what kernels.h allows. */
+static double score(const crowd *w, size_t i, size_t c, double *most_off)
+{
+    double product = 0, square = 0, row = 0, lost = IMP_MOST_ROUNDING * sqrt((double)w->d);
+    for (size_t j = 0; j < w->d; j++) {
+        double x = 64 * (double)w->x[i * w->d + j], y = w->centers[c * w->d + j];
+        product += x * y;
+        square += y * y;
+        row += x * x;
+    }
+    *most_off = lost * (sqrt(row) + lost + IMP_LONGEST_ROW) + IMP_HALF_SQUARE_ERROR;
+    return product - square / 2 * w->ratio;
+}
+
+static void check_point(const imp_kernels *kernels, const crowd *w, const int32_t *packed,
+                        const int16_t *row, size_t i, int32_t center, int32_t best, int32_t second)
+{
+    double first = -INFINITY, next = -INFINITY, most_off = 0;
+    assert_in_range(center, w->begin, w->k - 1);
+    for (size_t c = w->begin; c < w->k; c++) {
+        double expected = score(w, i, c, &most_off);
+        next = fmax(next, fmin(expected, first));
+        first = fmax(first, expected);
+    }
+    assert_true(fabs(best - first) <= most_off);
+    assert_true(fabs(best - score(w, i, (size_t)center, &most_off)) <= most_off);
+    if (w->begin + 1 == w->k)
+        assert_true(second <= INT32_MIN + 128);
+    else
+        assert_true(fabs(second - next) <= most_off);
+
+    /* all that score as much as the second and more, and none that cannot */
+    size_t begin = w->begin, listed = 0, wanted = 0;
+    bool found_best = false;
+    while (begin < w->k) {
+        int32_t list[64];
+        size_t found =
+            kernels->nearest_above(w->d, row, w->ratio, &begin, w->k, packed, second, list);
+        listed += found;
+        for (size_t f = 0; f < found; f++) {
+            assert_true(score(w, i, (size_t)list[f], &most_off) >= second - most_off);
+            found_best |= list[f] == center;
+        }
+    }
+    for (size_t c = w->begin; c < w->k; c++)
+        wanted += score(w, i, c, &most_off) > second + most_off;
+    assert_true(found_best && listed >= wanted && listed >= (w->begin + 1 < w->k ? 2 : 1));
+}
+
+static void check_variant(const imp_kernels *kernels, const crowd *given)
+{
+    crowd w = *given;
+    size_t d = w.d, width = kernels->nearest_width, size = kernels->nearest_panel(d);
+    w.begin = w.begin / width * width;
+    int32_t *packed = malloc((w.k / width + 1) * size * sizeof *packed);
+    int16_t *rows = calloc(IMP_NEAREST_POINTS * imp_row_halves(d), sizeof *rows);
+    for (size_t c = 0; c < w.k; c += width)
+        kernels->nearest_pack(w.k - c < width ? w.k - c : width, d, w.centers + c * d,
+                              packed + c / width * size);
+    for (size_t i = 0; i < w.n; i++) {
+        float there[70];
+        double square = 0;
+        int16_t *row = rows + i * imp_row_halves(d);
+        for (size_t j = 0; j < d; j++) {
+            there[j] = w.x[i * d + j] + w.origin[j];
+            square += (double)w.x[i * d + j] * w.x[i * d + j];
+        }
+        assert_true(fabs(kernels->nearest_square(d, there, w.origin) - square) < 1e-5 * square);
+        kernels->nearest_round(d, there, w.origin, 64, row);
+        for (size_t j = 0; j < d; j++)
+            assert_true(fabs(row[j] - 64 * (double)w.x[i * d + j]) < IMP_MOST_ROUNDING);
+    }
+    int32_t center[IMP_NEAREST_POINTS], best[IMP_NEAREST_POINTS], second[IMP_NEAREST_POINTS];
+    kernels->nearest(w.n, d, rows, w.ratio, w.begin, w.k, packed, center, best, second);
+    for (size_t i = 0; i < w.n; i++)
+        check_point(kernels, &w, packed, rows + i * imp_row_halves(d), i, center[i], best[i],
+                    second[i]);
+    free(packed);
+    free(rows);
+}
+
+/* Every variant of the kernels, over numbers of points, centers and dimensions that fill no block.
  */
 static void test_kernel(void **state)
 {
@@ -202,41 +404,25 @@ static void test_kernel(void **state)
 #endif
     imp_random random = imp_random_start(4, 0, 0);
     for (size_t round = 0; round < 200; round++) {
-        size_t n = 1 + imp_random_below(&random, 130), k = 1 + imp_random_below(&random, 150);
-        size_t d = 1 + imp_random_below(&random, 70);
-        float *x = malloc(n * d * sizeof *x), *centers = malloc(k * d * sizeof *centers);
-        for (size_t i = 0; i < n * d; i++)
-            x[i] = (float)imp_random_normal(&random);
-        for (size_t i = 0; i < k * d; i++)
-            centers[i] = (float)imp_random_normal(&random);
-        for (size_t v = 0; v < 4; v++) {
-            if (!variants[v])
-                continue;
-            float *packed = malloc(variants[v]->nearest_packed(k, d) * sizeof *packed);
-            int32_t center[130];
-            float best[130], second[130];
-            variants[v]->nearest_pack(k, d, centers, packed);
-            variants[v]->nearest(n, d, x, k, packed, center, best, second);
-            for (size_t i = 0; i < n; i++) {
-                double first = -INFINITY, next = -INFINITY, given = 0;
-                for (size_t c = 0; c < k; c++) {
-                    double score = 0;
-                    for (size_t j = 0; j < d; j++)
-                        score +=
-                            ((double)x[i * d + j] - 0.5 * centers[c * d + j]) * centers[c * d + j];
-                    if (c == (size_t)center[i])
-                        given = score;
-                    next = fmax(next, fmin(score, first));
-                    first = fmax(first, score);
-                }
-                assert_true(fabs(given - first) < 1e-4);
-                assert_true(fabs(best[i] - first) < 1e-4);
-                assert_true(k == 1 ? second[i] < -1e38f : fabs(second[i] - next) < 1e-4);
-            }
-            free(packed);
+        crowd w = {.n = 1 + imp_random_below(&random, IMP_NEAREST_POINTS),
+                   .k = 1 + imp_random_below(&random, 300),
+                   .d = 1 + imp_random_below(&random, 70),
+                   .ratio = (float)(2 * imp_random_uniform(&random))};
+        w.begin = imp_random_below(&random, (uint32_t)w.k);
+        w.x = draw_rows(&random, w.n, w.d, IMP_LONGEST_ROW / 64.0);
+        w.centers = draw_rows(&random, w.k, w.d, IMP_LONGEST_ROW);
+        w.origin = malloc(w.d * sizeof *w.origin);
+        for (size_t j = 0; j < w.d; j++) {
+            w.origin[j] = (float)imp_random_below(&random, 100);
+            for (size_t i = 0; i < w.n; i++) /* a sum with the origin that is exact */
+                w.x[i * w.d + j] = roundf(w.x[i * w.d + j] * 4096) / 4096;
         }
-        free(x);
-        free(centers);
+        for (size_t v = 0; v < 4; v++)
+            if (variants[v])
+                check_variant(variants[v], &w);
+        free(w.x);
+        free(w.centers);
+        free(w.origin);
     }
 }
 
@@ -245,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_same_as_one_by_one),
+        cmocka_unit_test(test_back_from_a_new_cluster),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests_name("assign", tests, NULL, NULL);
