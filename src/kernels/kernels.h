@@ -8,6 +8,7 @@
 #ifndef IMP_KERNELS_KERNELS_H
 #define IMP_KERNELS_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,14 +19,16 @@ enum {
     IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
     IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
     IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS,
-    IMP_NEAREST_POINTS = 48,       /* points that go through all centers together */
-    IMP_MOST_NEAREST_WIDTH = 64,   /* most centers of a panel */
+    IMP_NEAREST_POINTS = 48,                   /* points that go through all centers together */
+    IMP_MOST_NEAREST_WIDTH = 64,               /* most centers of a panel */
+    IMP_LEADERS = IMP_NEAREST_POINTS * 3 * 16, /* numbers that nearest() works with */
     IMP_LONGEST_ROW = 32000,       /* steps: no coordinate exceeds 16 bits, no score 32 */
     IMP_MOST_DIMENSIONS = 1 << 16, /* of such rows: beyond, float's sums are off too far */
     IMP_HALF_SQUARE_ERROR = 512    /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
 };
 
-#define IMP_MOST_ROUNDING 0.51 /* half a step, and what float adds to it */
+#define IMP_MOST_ROUNDING 0.51            /* half a step, and what float adds to it */
+#define IMP_LEAST_SCORE (INT32_MIN + 256) /* centers score more, places without a center less */
 
 /* Numbers in a row: products are summed in pairs. */
 static inline size_t imp_row_halves(size_t dimensions)
@@ -138,15 +141,21 @@ typedef struct imp_kernels {
     /* Compares points with centers begin .. end-1, begin at the start of a panel. `rows` has room
      * for IMP_NEAREST_POINTS, whose memory is read even where there are fewer points. `ratio`, at
      * most 2, is the centers' step by the points'. best and second are the two largest scores
-     * (INT32_MIN or little more where there is no such center), center the number of one that has
-     * the best. */
+     * (below IMP_LEAST_SCORE where there is no such center), center the number of one that has the
+     * best. `leaders`, IMP_LEADERS numbers aligned to 64 bytes, is for nearest_close(). */
     void (*nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
-                    size_t begin, size_t end, const int32_t *packed, int32_t *center, int32_t *best,
-                    int32_t *second);
+                    size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
+                    int32_t *center, int32_t *best, int32_t *second);
 
-    /* The numbers of the centers from *begin on that score at least `least` with one row. Returns
-     * how many it wrote, at most nearest_width, and moves *begin behind the last panel it looked
-     * at; all were looked at when that is `end` or more. */
+    /* The centers that scored at least `least`, which is not below IMP_LEAST_SCORE, in that
+     * comparison with one of the points. There are no more than nearest_width. False if there may
+     * be others: it knows but the best of each lane. */
+    bool (*nearest_close)(const int32_t *leaders, size_t point, int32_t least, int32_t *center,
+                          size_t *count);
+
+    /* The same for sure, by comparing one row again with centers from *begin on. Stops behind a
+     * panel in which it found some, and moves *begin there; it looked at all when that is `end` or
+     * more. */
     size_t (*nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                             size_t end, const int32_t *packed, int32_t least, int32_t *center);
 

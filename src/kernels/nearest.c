@@ -122,7 +122,9 @@ INLINE void score_panel(size_t points, size_t pairs, const int16_t *rows, const 
 /* Of one point, lane by lane. */
 typedef struct leader {
     mask best, second, center;
-} leader;
+} __attribute__((may_alias)) leader;
+_Static_assert(sizeof(leader) * IMP_NEAREST_POINTS <= sizeof(int32_t) * IMP_LEADERS,
+               "the leaders of all points fit");
 
 /* POINTS points meet one panel. */
 INLINE void meet_panel(size_t pairs, const int16_t *rows, const mask start[VECTORS],
@@ -160,15 +162,15 @@ static void settle(const leader *l, int32_t *center, int32_t *best, int32_t *sec
 }
 
 void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
-                      size_t begin, size_t end, const int32_t *packed, int32_t *center,
-                      int32_t *best, int32_t *second)
+                      size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
+                      int32_t *center, int32_t *best, int32_t *second)
 {
-    leader leaders[IMP_NEAREST_POINTS];
+    leader *led = (leader *)leaders;
     size_t halves_per_row = imp_row_halves(dimensions);
     size_t size = VARIANT(nearest_panel)(dimensions);
     for (size_t i = 0; i < IMP_NEAREST_POINTS; i++) {
-        leaders[i].best = leaders[i].second = (mask)zero() + INT32_MIN;
-        leaders[i].center = (mask)zero();
+        led[i].best = led[i].second = (mask)zero() + INT32_MIN;
+        led[i].center = (mask)zero();
     }
     for (size_t first = begin; first < end; first += WIDTH) {
         const int32_t *panel = packed + first / WIDTH * size;
@@ -176,13 +178,24 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
         begin_scores(panel, ratio, start);
         for (size_t i = 0; i < points; i += POINTS)
             meet_panel(halves_per_row / 2, rows + i * halves_per_row, start, panel, (int32_t)first,
-                       leaders + i);
+                       led + i);
     }
     for (size_t i = 0; i < points; i++)
-        settle(&leaders[i], &center[i], &best[i], &second[i]);
+        settle(&led[i], &center[i], &best[i], &second[i]);
 }
 
 /* ---- all that are good enough ---- */
+
+bool VARIANT(nearest_close)(const int32_t *leaders, size_t point, int32_t least, int32_t *center,
+                            size_t *count)
+{
+    const leader *l = (const leader *)leaders + point;
+    *count = 0;
+    for (int32_t i = 0; i < LANES; i++)
+        if (l->best[i] >= least)
+            center[(*count)++] = l->center[i] + i;
+    return !any(l->second >= least);
+}
 
 size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                               size_t end, const int32_t *packed, int32_t least, int32_t *center)

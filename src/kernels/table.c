@@ -23,6 +23,7 @@ const imp_kernels VARIANT(kernels) = {
     .nearest_panel = VARIANT(nearest_panel),
     .nearest_pack = VARIANT(nearest_pack),
     .nearest = VARIANT(nearest),
+    .nearest_close = VARIANT(nearest_close),
     .nearest_above = VARIANT(nearest_above),
     .first_moments = VARIANT(first_moments),
     .first_forward = VARIANT(first_forward),

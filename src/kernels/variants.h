@@ -42,8 +42,10 @@ void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *orig
 size_t VARIANT(nearest_panel)(size_t dimensions);
 void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel);
 void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
-                      size_t begin, size_t end, const int32_t *packed, int32_t *center,
-                      int32_t *best, int32_t *second);
+                      size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
+                      int32_t *center, int32_t *best, int32_t *second);
+bool VARIANT(nearest_close)(const int32_t *leaders, size_t point, int32_t least, int32_t *center,
+                            size_t *count);
 size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                               size_t end, const int32_t *packed, int32_t least, int32_t *center);
 

@@ -202,8 +202,8 @@ static size_t first_to_meet(const pass *p, size_t i, double *distance)
         *k = remember(far, k->others - most_moved);
         return a->line.count;
     }
-    /* no use in looking at the point if not even the best would do */
-    if (imp_lineup_meets_all(&a->line, k->others - k->own + moved))
+    /* it has to meet all anyway, most likely: no use in looking at the point */
+    if (imp_lineup_meets_all(&a->line, k->others - k->own))
         return 0;
     *distance = imp_clusters_distance(p->clusters, (size_t)own, imp_points_row(a->points, i));
     far = sqrt(*distance);

@@ -104,6 +104,13 @@ static finding begin_with_own(const imp_group *group, size_t r)
     return f;
 }
 
+static void answer(imp_group *group, size_t r, const finding *f)
+{
+    group->nearest[r] = f->nearest;
+    group->most[r] = f->distance;
+    group->least[r] = f->second;
+}
+
 /* Compares with all clusters from `begin` on, in double. */
 static void look_at_all(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
                         imp_group *group, size_t r)
@@ -111,30 +118,30 @@ static void look_at_all(const imp_lineup *line, const imp_clusters *clusters, si
     finding f = begin_with_own(group, r);
     for (size_t place = begin; place < line->count; place++)
         consider_place(&f, line, clusters, group, r, place);
-    group->nearest[r] = f.nearest;
-    group->most[r] = f.distance;
-    group->least[r] = f.second;
+    answer(group, r, &f);
 }
 
 /* Compares in double with those from `begin` on that may be nearer than `limit`, squared. */
 static void look_again(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
                        imp_group *group, size_t r, const scale *s, double limit)
 {
-    size_t d = line->dimensions;
+    const imp_kernels *kernels = line->kernels;
+    size_t d = line->dimensions, found;
+    const int16_t *row = group->rows + r * imp_row_halves(d);
     double least = (group->square[r] - limit) / s->unit - 1;
-    int32_t score = (int32_t)fmin(fmax(least, INT32_MIN), INT32_MAX);
+    int32_t score = (int32_t)fmin(fmax(least, IMP_LEAST_SCORE), INT32_MAX);
+    int32_t place[IMP_MOST_NEAREST_WIDTH];
     finding f = begin_with_own(group, r);
-    while (begin < line->count) {
-        int32_t place[IMP_MOST_NEAREST_WIDTH];
-        size_t found =
-            line->kernels->nearest_above(d, group->rows + r * imp_row_halves(d), (float)s->ratio,
-                                         &begin, line->count, line->packed, score, place);
+    bool all = kernels->nearest_close(group->leaders, r, score, place, &found);
+    for (size_t i = 0; all && i < found; i++)
+        consider_place(&f, line, clusters, group, r, (size_t)place[i]);
+    while (!all && begin < line->count) {
+        found = kernels->nearest_above(d, row, (float)s->ratio, &begin, line->count, line->packed,
+                                       score, place);
         for (size_t i = 0; i < found; i++)
             consider_place(&f, line, clusters, group, r, (size_t)place[i]);
     }
-    group->nearest[r] = f.nearest;
-    group->most[r] = f.distance;
-    group->least[r] = f.second;
+    answer(group, r, &f);
 }
 
 /* Turns the scores of point r into its answers. */
@@ -168,8 +175,8 @@ void imp_compare(const imp_lineup *line, const imp_clusters *clusters, size_t be
     scale s = round_group(line, group);
     if (s.usable)
         line->kernels->nearest(group->count, line->dimensions, group->rows, (float)s.ratio, begin,
-                               line->count, line->packed, group->center, group->best,
-                               group->second);
+                               line->count, line->packed, group->leaders, group->center,
+                               group->best, group->second);
     for (size_t r = 0; r < group->count; r++)
         if (s.usable && inside(line, group, r))
             conclude(line, clusters, begin, group, r, &s);

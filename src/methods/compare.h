@@ -21,6 +21,7 @@ typedef struct imp_group {
     int16_t *rows; /* scratch: IMP_NEAREST_POINTS rows of imp_row_halves() */
     double square[IMP_NEAREST_POINTS], length[IMP_NEAREST_POINTS]; /* from the line's origin */
     int32_t center[IMP_NEAREST_POINTS], best[IMP_NEAREST_POINTS], second[IMP_NEAREST_POINTS];
+    _Alignas(64) int32_t leaders[IMP_LEADERS];
 } imp_group;
 
 /* Compares the group with the clusters from place `begin` on. A point's own cluster may stand

@@ -325,8 +325,28 @@ static double score(const crowd *w, size_t i, size_t c, double *most_off)
     return product - square / 2 * w->ratio;
 }
 
+/* Whether all that score at least `least` with point i are in a list of `count`, and none that
+ * cannot. */
+static bool complete(const crowd *w, size_t i, double least, const int32_t *list, size_t count)
+{
+    size_t certain = 0, listed = 0;
+    double most_off = 0;
+    for (size_t c = w->begin; c < w->k; c++) {
+        double expected = score(w, i, c, &most_off);
+        size_t times = 0;
+        for (size_t l = 0; l < count; l++)
+            times += list[l] == (int32_t)c;
+        if (times > 1 || (times == 1 && expected < least - most_off))
+            return false;
+        certain += expected > least + most_off;
+        listed += times == 1 && expected > least + most_off;
+    }
+    return listed == certain;
+}
+
 static void check_point(const imp_kernels *kernels, const crowd *w, const int32_t *packed,
-                        const int16_t *row, size_t i, int32_t center, int32_t best, int32_t second)
+                        const int16_t *row, const int32_t *leaders, size_t i, int32_t center,
+                        int32_t best, int32_t second)
 {
     double first = -INFINITY, next = -INFINITY, most_off = 0;
     assert_in_range(center, w->begin, w->k - 1);
@@ -338,26 +358,23 @@ static void check_point(const imp_kernels *kernels, const crowd *w, const int32_
     assert_true(fabs(best - first) <= most_off);
     assert_true(fabs(best - score(w, i, (size_t)center, &most_off)) <= most_off);
     if (w->begin + 1 == w->k)
-        assert_true(second <= INT32_MIN + 128);
+        assert_true(second < IMP_LEAST_SCORE);
     else
         assert_true(fabs(second - next) <= most_off);
 
-    /* all that score as much as the second and more, and none that cannot */
-    size_t begin = w->begin, listed = 0, wanted = 0;
-    bool found_best = false;
-    while (begin < w->k) {
-        int32_t list[64];
-        size_t found =
-            kernels->nearest_above(w->d, row, w->ratio, &begin, w->k, packed, second, list);
-        listed += found;
-        for (size_t f = 0; f < found; f++) {
-            assert_true(score(w, i, (size_t)list[f], &most_off) >= second - most_off);
-            found_best |= list[f] == center;
-        }
-    }
-    for (size_t c = w->begin; c < w->k; c++)
-        wanted += score(w, i, c, &most_off) > second + most_off;
-    assert_true(found_best && listed >= wanted && listed >= (w->begin + 1 < w->k ? 2 : 1));
+    int32_t list[300 + IMP_MOST_NEAREST_WIDTH];
+    size_t begin = w->begin, count = 0;
+    while (begin < w->k)
+        count +=
+            kernels->nearest_above(w->d, row, w->ratio, &begin, w->k, packed, second, list + count);
+    assert_true(complete(w, i, second, list, count));
+    assert_true(count >= (w->begin + 1 < w->k ? 2 : 1));
+    assert_true(kernels->nearest_close(leaders, i, best, list, &count)); /* no lane has two such */
+    assert_true(complete(w, i, best, list, count) && count >= 1);
+    if (kernels->nearest_close(leaders, i, second, list, &count))
+        assert_true(complete(w, i, second, list, count));
+    assert_true(w->begin + 40 > w->k || /* too many for the lanes to know */
+                !kernels->nearest_close(leaders, i, IMP_LEAST_SCORE, list, &count));
 }
 
 static void check_variant(const imp_kernels *kernels, const crowd *given)
@@ -384,10 +401,11 @@ static void check_variant(const imp_kernels *kernels, const crowd *given)
             assert_true(fabs(row[j] - 64 * (double)w.x[i * d + j]) < IMP_MOST_ROUNDING);
     }
     int32_t center[IMP_NEAREST_POINTS], best[IMP_NEAREST_POINTS], second[IMP_NEAREST_POINTS];
-    kernels->nearest(w.n, d, rows, w.ratio, w.begin, w.k, packed, center, best, second);
+    _Alignas(64) int32_t leaders[IMP_LEADERS];
+    kernels->nearest(w.n, d, rows, w.ratio, w.begin, w.k, packed, leaders, center, best, second);
     for (size_t i = 0; i < w.n; i++)
-        check_point(kernels, &w, packed, rows + i * imp_row_halves(d), i, center[i], best[i],
-                    second[i]);
+        check_point(kernels, &w, packed, rows + i * imp_row_halves(d), leaders, i, center[i],
+                    best[i], second[i]);
     free(packed);
     free(rows);
 }
