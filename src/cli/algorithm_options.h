@@ -44,23 +44,23 @@ typedef struct imp_parameters {
     {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
      .help = "more points without labels" or_unlabeled}
 
-/* `otherwise` is a text behind each default, such as ", or the model's". */
-#define IMP_PARAMETER_OPTIONS(settings, member, otherwise)                                         \
+/* `or_else` is a text behind each default, such as ", or the model's". */
+#define IMP_PARAMETER_OPTIONS(settings, member, or_else)                                           \
     {IMP_OPTION_NUMBER(settings, member.alpha), .name = "alpha", .argument = "X",                  \
      .numbers = {-INFINITY, INFINITY},                                                             \
-     .help = "concentration: a larger one makes more clusters; default 0.1" otherwise},            \
+     .otherwise = "0.1" or_else, .help = "concentration: a larger one makes more clusters"},       \
     {IMP_OPTION_NUMBER(settings, member.sigma_l), .name = "sigma-l", .argument = "X",              \
      .numbers = {-INFINITY, INFINITY},                                                             \
-     .help = "variance of labelled clusters; default 5" otherwise},                                \
+     .otherwise = "5" or_else, .help = "variance of labelled clusters"},                           \
     {IMP_OPTION_NUMBER(settings, member.sigma_u), .name = "sigma-u", .argument = "X",              \
      .numbers = {-INFINITY, INFINITY},                                                             \
-     .help = "variance of unlabelled clusters; default 5" otherwise},                              \
+     .otherwise = "5" or_else, .help = "variance of unlabelled clusters"},                         \
     {IMP_OPTION_TEXT(settings, member.lambda), .name = "lambda", .argument = "X|auto",             \
-     .help = "squared distance beyond which a cluster starts; default auto, which estimates it"    \
-             otherwise},                                                                           \
+     .otherwise = "auto" or_else,                                                                  \
+     .help = "squared distance beyond which a cluster starts; auto estimates it"},                 \
     {IMP_OPTION_INTEGER(settings, member.cluster_steps), .name = "cluster-steps",                  \
      .argument = "N", .integers = {1, 1000000},                                                    \
-     .help = "times to repeat the clustering; default 1" otherwise}
+     .otherwise = "1" or_else, .help = "times to repeat the clustering"}
 /* clang-format on */
 
 #endif

@@ -10,17 +10,21 @@ typedef imp_classify_settings settings;
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files) or folders of pictures")},
     IMP_POINT_OPTIONS(settings, files,
-                      "; or a folder of pictures, whose sub-folders are the classes and their "
-                      "names the answers (pictures beside them or in _unlabeled have no label)",
-                      "; or a picture or folder of pictures"),
+                      "; or a folder, whose sub-folders are classes of pictures and their names "
+                      "the answers",
+                      "; or pictures"),
     {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE",
      .help = "points to classify; pictures stand on the command line instead"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Method")},
     {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME",
+     .otherwise = "imp, or the model's",
      .help = "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "
-             "soft-kmeans-masked, dp-means, map-dp or em; default imp, or the model's"},
+             "soft-kmeans-masked, dp-means, map-dp or em"},
+    {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
+     .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
+    {IMP_OPTION_REST},
     IMP_PARAMETER_OPTIONS(settings, parameters, ", or the model's"),
     {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
      .help = "prototypes: take --sigma-l for the variance instead of 1"},
@@ -28,8 +32,6 @@ static const imp_option options[] = {
      .help = "em: without the Chinese restaurant process prior"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "of soft-kmeans-masked's first weights"},
-    {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
@@ -39,10 +41,7 @@ static const imp_option options[] = {
 static const char *const examples[] = {
     "imp classify --support animals new.jpg more-pictures",
     "imp classify --support animals more-pictures --open-set --html answers.html",
-    "imp classify --support s.npy --labels y.npy --query q.npy",
-    "imp classify --support s.npy --labels y.npy --query q.npy --json \\\n"
-    "      --unlabeled u.npy --open-set",
-    NULL};
+    "imp classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy", NULL};
 
 const imp_usage imp_classify_usage = {
     .command = "classify",
@@ -51,7 +50,8 @@ const imp_usage imp_classify_usage = {
         "Reads labelled pictures or points, unlabelled ones if there are any, and queries, makes "
         "clusters of them by one of the paper's methods and prints the class of every query with "
         "its probability. Points are rows of .npy files, in whatever embedding they come; pictures "
-        "are embedded by a model. Nothing is kept; imp fit keeps what was learned.",
+        "are embedded by a model. Pictures that stand in the support folder itself, or in its "
+        "sub-folder _unlabeled, have no label. Nothing is kept; imp fit keeps what was learned.",
     .operands = "[PICTURE|FOLDER...]",
     .most = INT_MAX,
     .options = options,

@@ -17,17 +17,15 @@ static const imp_option options[] = {
     {IMP_OPTION_CHOICE(settings, method), .name = "method", .argument = "NAME",
      .choices = imp_cluster_methods, .initial = "imp", .help = "soft or hard assignments"},
     {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
-     .help = "squared distance beyond which a cluster starts; auto takes it from --clusters, from "
-             "--validation, from the largest gap in the points' distances or, for pictures, from "
-             "what the model was trained with"},
+     .help = "squared distance beyond which a cluster starts; auto goes by --clusters, "
+             "--validation, the points or the model"},
     {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
      .integers = {0, INT32_MAX}, .initial = "0",
      .help = "about how many clusters are wanted; 0 leaves it open"},
+    {IMP_OPTION_REST},
     {IMP_OPTION_NUMBER(settings, sigma), .name = "sigma", .argument = "S",
-     .numbers = {-INFINITY, INFINITY},
-     .help =
-         "imp: the variance of a cluster; 5 if not given, or with --clusters taken from lambda; "
-         "for pictures the model's"},
+     .numbers = {-INFINITY, INFINITY}, .otherwise = "5, the model's, or with --clusters by lambda",
+     .help = "imp: the variance of a cluster"},
     {IMP_OPTION_INTEGER(settings, steps), .name = "steps", .argument = "N",
      .integers = {0, 1000000}, .initial = "0",
      .help = "passes; 0 is 5 for imp, and as many as it takes for dp-means"},
@@ -42,13 +40,13 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
      .help = "their true labels; points of label -1 are left out"},
     {IMP_OPTION_HEADING("Pictures")},
-    IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_TEXT(settings, copy_to), .name = "copy-to", .argument = "FOLDER",
      .help = "also make this folder, with a sub-folder of copies for each group"},
     {IMP_OPTION_TEXT(settings, link_to), .name = "link-to", .argument = "FOLDER",
      .help = "the same with symbolic links"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
      .help = "also write a page that shows the groups"},
+    IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
      .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
@@ -56,12 +54,9 @@ static const imp_option options[] = {
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
-    "imp cluster drawings --html groups.html",
-    "imp cluster drawings --copy-to sorted",
-    "imp cluster x.npy",
+    "imp cluster drawings --html groups.html", "imp cluster drawings --copy-to sorted",
     "imp cluster x.npy --clusters 20 --labels y.npy",
-    "imp cluster x.npy --method dp-means --lambda 40 --order random --json",
-    NULL};
+    "imp cluster x.npy --method dp-means --lambda 40 --order random --json", NULL};
 
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
@@ -70,7 +65,9 @@ const imp_usage imp_cluster_usage = {
         "Finds clusters among pictures or points without labels. One farther than a threshold, "
         "lambda, from all clusters starts a new one, so the number of clusters follows from the "
         "data; it can be wished for with --clusters. Where labels are known, the clusters "
-        "are measured by them.",
+        "are measured by them. Unless it is given, lambda comes from --clusters, from "
+        "--validation, from the largest gap in the points' distances or, for pictures, from what "
+        "the model was trained with.",
     .operands = "POINTS.npy|FOLDER",
     .fewest = 1,
     .most = 1,

@@ -30,12 +30,15 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp embed drawings -o drawings.npy",
-    "imp embed a.png b.jpg more --model run/model.safetensors -o x.npy --names x.list",
+    "imp embed a.png b.jpg more --model run/model.safetensors -o x.npy",
     "imp embed animals -o s.npy --labels y.npy   # for classify and fit", NULL};
 
 const imp_usage imp_embed_usage = {
     .command = "embed",
     .summary = "Turn pictures into vectors",
+    .details =
+        "Embeds pictures by a model and writes a row of numbers for each, which imp classify, "
+        "imp fit and imp cluster take as points, and so does whatever else reads .npy.",
     .operands = "PICTURE|FOLDER...",
     .fewest = 1,
     .most = INT_MAX,

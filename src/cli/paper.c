@@ -30,6 +30,8 @@ static const imp_option options[] = {
      .initial = "results/omniglot", .help = "where result files and README.md are written"},
     {IMP_OPTION_TEXT(settings, runs), .name = "runs", .argument = "FOLDER",
      .help = "where runs are trained; by default imp/paper in $XDG_CACHE_HOME or ~/.cache"},
+    {IMP_OPTION_FLAG(settings, quiet), .name = "quiet", .help = "no progress on stderr"},
+    {IMP_OPTION_HEADING("How much")},
     {IMP_OPTION_INTEGER(settings, updates), .name = "updates", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0",
      .help = "of every run, its schedule scaled to them; 0 is as the table of runs says"},
@@ -42,9 +44,7 @@ static const imp_option options[] = {
     {IMP_OPTION_FLAG(settings, train_nothing), .name = "train-nothing",
      .help = "measure what is trained and leave out the rest"},
     {IMP_OPTION_INTEGER(settings, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0",
-     .help = "0 is one per core; results do not depend on it"},
-    {IMP_OPTION_FLAG(settings, quiet), .name = "quiet", .help = "no progress on stderr"},
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -54,6 +54,10 @@ static const char *const examples[] = {
 const imp_usage imp_paper_usage = {
     .command = "paper",
     .summary = "Make the paper's Omniglot tables again",
+    .details =
+        "Trains what a table needs and does not have yet, measures it on test episodes, and writes "
+        "a result file for every run and README.md, which sets the figures beside the paper's. "
+        "It can be stopped at any moment; the same command goes on.",
     .operands = "TABLE|all",
     .fewest = 0,
     .most = 1,

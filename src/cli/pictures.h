@@ -20,16 +20,17 @@ typedef struct imp_picture_settings {
 /* clang-format off */
 #define IMP_PICTURE_OPTIONS(settings, member)                                                      \
     {IMP_OPTION_TEXT(settings, member.model), .name = "model", .argument = "FILE",                 \
-     .help = "the model that embeds pictures, as 'imp train' wrote it; default the one that is "   \
-             "built in, of handwritten characters"},                                               \
-    {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
-     .choices = imp_ink_names, .initial = "own",                                                   \
-     .help = "invert pictures; own does as in training, and for models of drawings inverts those " \
-             "on a light ground"},                                                                 \
+     .otherwise = "built in, of handwritten characters",                                           \
+     .help = "the model that embeds pictures"},                                                    \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
      .help = "leave pictures out that cannot be read, and say which, instead of stopping"},        \
     {IMP_OPTION_INTEGER(settings, member.threads), .name = "threads", .argument = "N",             \
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"}
+     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"},                          \
+    {IMP_OPTION_REST},                                                                             \
+    {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
+     .choices = imp_ink_names, .initial = "own",                                                   \
+     .help = "invert pictures; own does as in training, and for models of drawings inverts those " \
+             "on a light ground"}
 /* clang-format on */
 
 /* Whether there is a folder at `path`, which may be NULL. */

@@ -125,8 +125,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 1 "the folder 'known/ring' has no sub-folders with pictures in them, which would be the \
 classes" --support known/ring new
     fails 2 "unexpected argument 'new'" --support known --labels y.npy --query q.npy new
-    fails 1 "'imq' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
-soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" --support known new "${model[@]}" \
+    fails 1 "'imq' is not a method; did you mean 'imp'?" --support known new "${model[@]}" \
         --method imq
     fails 2 "--html shows pictures, not points" --support s.npy --labels y.npy --query q.npy \
         --html x.html

@@ -3,7 +3,7 @@
 
 The divergence itself is computed here, from its definition, for both planes.
 
-Usage: check_tsne.py FOLDER-OF-PROGRAMS
+Usage: check_tsne_long.py FOLDER-OF-PROGRAMS
 """
 import os
 import subprocess
