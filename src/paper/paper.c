@@ -36,7 +36,7 @@ typedef struct job {
 typedef struct session {
     const imp_paper_options *options;
     imp_dataset *dataset;
-    imp_settings opened; /* what it was opened by; its texts belong to tables and options */
+    imp_settings opened; /* what it was opened by */
     bool stopped;
 } session;
 

@@ -52,9 +52,11 @@ imp_episode_options imp_clustering_task(const imp_settings *settings, imp_purpos
 
 /* ---- measuring ---- */
 
+enum { PURITY, NMI, AMI, CLUSTERS, MEASURES };
+
 /* What a rule did in one episode. */
 typedef struct score {
-    double purity, nmi, ami, clusters;
+    double value[MEASURES];
 } score;
 
 typedef struct contest {
@@ -71,10 +73,10 @@ static imp_status measure(const int32_t *truth, const imp_clustering *found, sco
         imp_contingency_create(truth, found->assignment, found->points, &contingency, error);
     if (status)
         return status;
-    result->purity = imp_purity(contingency);
-    result->nmi = imp_nmi(contingency, IMP_ARITHMETIC);
-    result->clusters = (double)imp_contingency_clusters(contingency);
-    status = imp_ami(contingency, IMP_ARITHMETIC, &result->ami, error);
+    result->value[PURITY] = imp_purity(contingency);
+    result->value[NMI] = imp_nmi(contingency, IMP_ARITHMETIC);
+    result->value[CLUSTERS] = (double)imp_contingency_clusters(contingency);
+    status = imp_ami(contingency, IMP_ARITHMETIC, &result->value[AMI], error);
     imp_contingency_free(contingency);
     return status;
 }
@@ -97,11 +99,11 @@ static imp_status visit(const imp_episode *episode, const float *embeddings, int
     return status;
 }
 
-/* The mean of one member of the scores of a rule. */
-static imp_interval mean_of(const score *scores, size_t episodes, size_t offset, double *column)
+/* The mean of one measure of the scores of a rule. */
+static imp_interval mean_of(const score *scores, size_t episodes, int measure, double *column)
 {
     for (size_t e = 0; e < episodes; e++)
-        column[e] = *(const double *)((const char *)&scores[e] + offset);
+        column[e] = scores[e].value[measure];
     return imp_mean_interval(column, episodes);
 }
 
@@ -129,10 +131,10 @@ imp_status imp_evaluate_clustering(const imp_encoder *encoder, const imp_dataset
     for (size_t r = 0; r < count && !status; r++) {
         const score *scores = all.scores + r * all.episodes;
         results[r] = (imp_clustering_evaluation){
-            .purity = mean_of(scores, all.episodes, offsetof(score, purity), column),
-            .nmi = mean_of(scores, all.episodes, offsetof(score, nmi), column),
-            .ami = mean_of(scores, all.episodes, offsetof(score, ami), column),
-            .clusters = mean_of(scores, all.episodes, offsetof(score, clusters), column)};
+            .purity = mean_of(scores, all.episodes, PURITY, column),
+            .nmi = mean_of(scores, all.episodes, NMI, column),
+            .ami = mean_of(scores, all.episodes, AMI, column),
+            .clusters = mean_of(scores, all.episodes, CLUSTERS, column)};
     }
     imp_release(all.scores);
     imp_release(column);
