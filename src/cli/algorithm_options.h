@@ -6,7 +6,7 @@
  *
  *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files, "", ""),
  *                                          {IMP_OPTION_HEADING("Method")},
- *                                          IMP_PARAMETER_OPTIONS(settings, given, ""), ...};
+ *                                          IMP_PARAMETER_OPTIONS(settings, given, "", ""), ...};
  *
  *     settings chosen = {.given = IMP_NO_PARAMETERS};
  *
@@ -44,8 +44,9 @@ typedef struct imp_parameters {
     {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
      .help = "more points without labels" or_unlabeled}
 
-/* `or_else` is a text behind each default, such as ", or the model's". */
-#define IMP_PARAMETER_OPTIONS(settings, member, or_else)                                           \
+/* `or_else` is a text behind each default, such as ", or the model's"; `or_sigma_u` is one behind
+ * the default of that variance. */
+#define IMP_PARAMETER_OPTIONS(settings, member, or_sigma_u, or_else)                               \
     {IMP_OPTION_NUMBER(settings, member.alpha), .name = "alpha", .argument = "X",                  \
      .numbers = {-INFINITY, INFINITY},                                                             \
      .otherwise = "0.1" or_else, .help = "concentration: a larger one makes more clusters"},       \
@@ -54,7 +55,7 @@ typedef struct imp_parameters {
      .otherwise = "5" or_else, .help = "variance of labelled clusters"},                           \
     {IMP_OPTION_NUMBER(settings, member.sigma_u), .name = "sigma-u", .argument = "X",              \
      .numbers = {-INFINITY, INFINITY},                                                             \
-     .otherwise = "5" or_else, .help = "variance of unlabelled clusters"},                         \
+     .otherwise = "5" or_sigma_u or_else, .help = "variance of unlabelled clusters"},              \
     {IMP_OPTION_TEXT(settings, member.lambda), .name = "lambda", .argument = "X|auto",             \
      .otherwise = "auto" or_else,                                                                  \
      .help = "squared distance beyond which a cluster starts; auto estimates it"},                 \

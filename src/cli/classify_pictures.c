@@ -71,8 +71,10 @@ static int make_method(const imp_classify_settings *given, double lambda, const 
 {
     imp_settings settings = model->settings;
     bool own = strcmp(name, settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
+    bool has_distractors = strcmp(name, "soft-kmeans-cluster") == 0; /* one wide cluster of them */
     settings.method = name;
     if (!own) { /* these are not every method's */
+        settings.sigma_u = has_distractors ? 0 : settings.sigma_u;
         settings.lambda = -1;
         settings.cluster_steps = 1;
         settings.learn_sigma = settings.no_prior = false;
@@ -80,7 +82,7 @@ static int make_method(const imp_classify_settings *given, double lambda, const 
     imp_method_options options = imp_settings_method(&settings);
     imp_classify_options(given, lambda, &options);
     bool sigma_given = !isnan(given->parameters.sigma_l) || !isnan(given->parameters.sigma_u);
-    if (!knows_unlabeled && isnan(given->parameters.sigma_u))
+    if (!knows_unlabeled && !has_distractors && isnan(given->parameters.sigma_u))
         options.sigma_u = options.sigma_l;
     imp_error error;
     if (imp_method_create(name, &options, method, &error) != IMP_OK)

@@ -18,7 +18,7 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
     IMP_POINT_OPTIONS(settings, files, "", ""),
     {IMP_OPTION_HEADING("Method")},
-    IMP_PARAMETER_OPTIONS(settings, parameters, ""),
+    IMP_PARAMETER_OPTIONS(settings, parameters, "", ""),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},
