@@ -19,7 +19,13 @@
 #include "methods/option_checks.h"
 #include "methods/points.h"
 
-enum { COARSE = 24, FINE = 8, REFINEMENTS = 2, CANDIDATES = COARSE + REFINEMENTS * FINE };
+enum {
+    COARSE = 24,
+    FINE = 8,
+    REFINEMENTS = 2,
+    CANDIDATES = COARSE + REFINEMENTS * FINE,
+    FAR_BELOW = 3, /* so many candidates in a row that are half as good as the best end a search */
+};
 
 typedef struct range {
     double least, most;
@@ -136,13 +142,15 @@ typedef struct finding {
 } finding;
 
 /* Tries `count` candidates, evenly over the logarithms from where part `first` of the range is
- * passed on, downwards by `step` parts of it. */
+ * passed on, downwards by `step` parts of it. Small thresholds make the most clusters and take the
+ * most time, and there is no use in trying them once the best lies well above. */
 static imp_status narrow(search *work, finding *best, size_t count, double first, double step,
                          imp_error *error)
 {
     double most = best->around.most, ratio = most > 0 ? best->around.least / most : 1;
     double neighbour = pow(ratio, step);
-    for (size_t i = 0; i < count; i++) {
+    size_t until = work->tried + count, worse = 0;
+    for (size_t i = 0; i < count && worse < FAR_BELOW; i++) {
         double ami, lambda = most * pow(ratio, first + (double)i * step);
         imp_status status = try_candidate(work, lambda, &ami, error);
         if (status != IMP_OK)
@@ -152,7 +160,9 @@ static imp_status narrow(search *work, finding *best, size_t count, double first
             best->ami = ami;
             best->lambda = lambda;
         }
+        worse = lambda < best->lambda && ami < best->ami / 2 ? worse + 1 : 0;
     }
+    work->tried = until;
     best->around.most = fmin(most, best->lambda / neighbour);
     best->around.least = fmax(best->around.least, best->lambda * neighbour);
     return IMP_OK;
