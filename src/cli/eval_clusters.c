@@ -78,6 +78,7 @@ static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_
     imp_evaluate_options options = {.task = imp_clustering_task(contest->settings, purpose),
                                     .episodes = contest->episodes,
                                     .threads = contest->threads,
+                                    .network = contest->network,
                                     .progress = show_episodes,
                                     .context = line};
     options.task.seed = contest->seed;
@@ -105,8 +106,6 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
 
 /* ---- output ---- */
 
-static const char batch_norm_mode[] = "running statistics";
-
 static json_t *interval_json(imp_interval interval)
 {
     json_t *half = isfinite(interval.half_width) ? json_real(interval.half_width) : json_null();
@@ -131,7 +130,7 @@ static void print_json(const imp_cluster_contest *contest, const field *all)
         "command", contest->command_line, "model", contest->model, "data", contest->settings->data,
         "fingerprint", imp_dataset_fingerprint(contest->dataset), "seed", (json_int_t)contest->seed,
         "episodes", (json_int_t)contest->episodes, "validation_episodes",
-        (json_int_t)(all->chosen ? contest->validation : 0), "batch_norm", batch_norm_mode,
+        (json_int_t)(all->chosen ? contest->validation : 0), "batch_norm", contest->statistics,
         "settings", imp_settings_to_json(contest->settings), "results", list);
     json_dumpf(report, stdout, JSON_INDENT(2));
     fputc('\n', stdout);
@@ -143,7 +142,7 @@ static void print_table(const imp_cluster_contest *contest, const field *all)
     static const char *const purposes[] = {"training", "validation", "testing"};
     printf("%zu %s episodes without labels, seed %llu, of %s (%.12s), batch norm with %s\n",
            contest->episodes, purposes[contest->purpose], (unsigned long long)contest->seed,
-           contest->settings->data, imp_dataset_fingerprint(contest->dataset), batch_norm_mode);
+           contest->settings->data, imp_dataset_fingerprint(contest->dataset), contest->statistics);
     if (all->chosen)
         printf("lambda chosen by AMI on %zu validation episodes\n", contest->validation);
     printf("\n%-12s%10s%17s%17s%17s%12s\n", "method", "lambda", "purity", "NMI", "AMI", "clusters");

@@ -22,6 +22,8 @@ typedef struct imp_cluster_contest {
     const double *lambdas;        /* to measure at; none: the setting, or the choice */
     size_t lambda_count;
     int threads;
+    imp_network *network;   /* as in imp_evaluate_options, */
+    const char *statistics; /* and what the output calls it */
     bool json, quiet;
     const char *model, *command_line; /* for the JSON */
 } imp_cluster_contest;

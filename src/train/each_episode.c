@@ -2,6 +2,7 @@
 #include "train/each_episode.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/first_failure.h"
@@ -11,6 +12,7 @@
 
 /* What one thread works with. */
 typedef struct desk {
+    imp_network *network; /* NULL: the encoder embeds */
     float *pixels, *embeddings;
     size_t capacity; /* images */
 } desk;
@@ -43,6 +45,13 @@ static imp_status reserve(const walk *work, desk *own, size_t images, imp_error 
     return own->capacity ? IMP_OK : imp_fail_memory(error, "the pixels of an episode");
 }
 
+static imp_status embed(const walk *work, const desk *own, size_t images, imp_error *error)
+{
+    if (own->network)
+        return imp_network_forward(own->network, own->pixels, images, own->embeddings, error);
+    return imp_encoder_encode(work->encoder, own->pixels, images, 1, own->embeddings, error);
+}
+
 static imp_status visit_one(const walk *work, size_t index, int worker, imp_error *error)
 {
     desk *own = &work->desks[worker];
@@ -55,7 +64,7 @@ static imp_status visit_one(const walk *work, size_t index, int worker, imp_erro
     status = reserve(work, own, images, error);
     if (!status) {
         imp_episode_pixels(work->dataset, &episode, own->pixels);
-        status = imp_encoder_encode(work->encoder, own->pixels, images, 1, own->embeddings, error);
+        status = embed(work, own, images, error);
     }
     if (!status)
         status = work->visit(&episode, own->embeddings, worker, work->context, error);
@@ -74,6 +83,38 @@ static void visit_block(size_t index, int worker, void *context)
         work->options->progress(done, work->options->episodes, work->options->context);
 }
 
+/* A network of one thread with the same parameters; the running statistics do not matter. */
+static imp_status copy_network(imp_network *network, imp_network **out, imp_error *error)
+{
+    imp_network_options options = *imp_network_options_of(network);
+    options.threads = 1;
+    imp_status status = imp_network_create(imp_network_description(network), &options, out, error);
+    if (!status)
+        memcpy(imp_network_parameters(*out), imp_network_parameters(network),
+               imp_network_parameter_count(network) * sizeof(float));
+    return status;
+}
+
+static imp_status make_desks(walk *work, imp_error *error)
+{
+    work->desks = imp_allocate_zeroed((size_t)work->threads, sizeof *work->desks);
+    imp_status status = work->desks ? IMP_OK : imp_fail_memory(error, "an evaluation");
+    for (int t = 0; t < work->threads && !status && work->options->network; t++)
+        status = copy_network(work->options->network, &work->desks[t].network, error);
+    return status;
+}
+
+static void clear(walk *work)
+{
+    for (int t = 0; work->desks && t < work->threads; t++) {
+        imp_network_free(work->desks[t].network);
+        imp_release(work->desks[t].pixels);
+        imp_release(work->desks[t].embeddings);
+    }
+    imp_release(work->desks);
+    imp_episode_plan_clear(&work->plan);
+}
+
 imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *dataset,
                             const imp_evaluate_options *options, imp_episode_visit *visit,
                             void *context, imp_error *error)
@@ -87,21 +128,13 @@ imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *datas
                  .context = context,
                  .threads = imp_parallel_threads(options->threads)};
     imp_status status = imp_episode_plan_make(&work.plan, dataset, &options->task, error);
-    if (status)
-        return status;
-    work.desks = imp_allocate_zeroed((size_t)work.threads, sizeof *work.desks);
-    if (work.desks) {
+    if (!status)
+        status = make_desks(&work, error);
+    if (!status) {
         imp_first_failure_begin(&work.failure);
         imp_parallel(options->episodes, work.threads, visit_block, &work);
         status = imp_first_failure_end(&work.failure, error);
-    } else {
-        status = imp_fail_memory(error, "an evaluation");
     }
-    for (int t = 0; work.desks && t < work.threads; t++) {
-        imp_release(work.desks[t].pixels);
-        imp_release(work.desks[t].embeddings);
-    }
-    imp_release(work.desks);
-    imp_episode_plan_clear(&work.plan);
+    clear(&work);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * each_episode.h - episodes drawn, embedded and visited side by side.
+ * each_episode.h - episodes drawn, embedded and visited side by side: the loop of all evaluations.
  *
  * Every episode is drawn by its index and embedded by itself, so what a visit sees does not depend
  * on the threads.

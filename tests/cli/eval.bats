@@ -90,11 +90,15 @@ assert all(0 <= r["purity"]["mean"] <= 1 and r["ami"]["interval"] >= 0 for r in 
 }
 
 @test "eval --unsupervised gives the same numbers on any number of threads" {
-    for threads in 1 3; do
-        "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --lambda-episodes 4 \
-            --threads $threads >"clusters$threads"
+    for mode in running episode; do
+        for threads in 1 3; do
+            "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --lambda-episodes 4 \
+                --threads $threads --batch-norm $mode >"$mode$threads"
+        done
+        cmp ${mode}1 ${mode}3
     done
-    cmp clusters1 clusters3
+    head -n 1 episode1 | grep -q "batch norm with statistics of each episode$"
+    ! cmp -s <(tail -n 1 running1) <(tail -n 1 episode1)
 }
 
 @test "eval's mistakes are sentences" {
