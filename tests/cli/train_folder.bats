@@ -75,7 +75,7 @@ setup() {
     [ "$status" -eq 0 ]
     [ "${stderr_lines[1]}" = "  pictures  84x84, RGB, not turned" ]
     grep -qF '"sigma-l": 15.0' run/settings.json
-    grep -q '"alpha": 1\.0*1*e-05' run/settings.json
+    grep -Eq '"alpha": 1\.0+1?e-0?5' run/settings.json
 }
 
 @test "train on a folder: a zip is one too" {
