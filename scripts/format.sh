@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -d '' files < <(find bench include src tests -name '*.[ch]' -print0 | sort -z)
+mapfile -d '' files < <(find bench examples include src tests -name '*.[ch]' -print0 | sort -z)
 case ${1:-} in
 '') clang-format -i "${files[@]}" ;;
 --check)

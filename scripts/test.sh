@@ -84,31 +84,37 @@ build_and_test() { # PRESET [CTEST-ARGUMENT...]
 
 # ---- an application that uses the installed library ----
 
-# Compiles and runs the consumer as an application with a Makefile would. pkg-config takes the
-# staging folder for the root of another system, which is what it is.
-consume_by_pkg_config() { # STAGE
-    local stage=$1
+# Compiles and runs an example as an application with a Makefile would. pkg-config takes the staging
+# folder for the root of another system, which is what it is.
+consume_by_pkg_config() { # STAGE EXAMPLE
+    local stage=$1 program
     local libdir=$stage/usr/local/lib
     local -x PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
     local flags
+    program=$stage/$(basename "$2" .c)
     flags=$(pkg-config --cflags --libs imp) || return
     # shellcheck disable=SC2086 # the flags are words to split
-    gcc tests/install/consumer.c $flags -o "$stage/consumer" &&
-        LD_LIBRARY_PATH=$libdir "$stage/consumer"
+    gcc "$2" $flags -o "$program" &&
+        LD_LIBRARY_PATH=$libdir tests/install/run-example.sh "$program" "$2"
 }
 
 consume_by_cmake() { # STAGE
-    cmake -G Ninja -S tests/install -B "$1/consumer-build" -DCMAKE_PREFIX_PATH="$1/usr/local" &&
-        cmake --build "$1/consumer-build" &&
-        "$1/consumer-build/consumer"
+    local example
+    cmake -G Ninja -S examples -B "$1/examples" -DCMAKE_PREFIX_PATH="$1/usr/local" &&
+        cmake --build "$1/examples" || return
+    for example in examples/*.c; do
+        tests/install/run-example.sh "$1/examples/$(basename "$example" .c)" "$example" || return
+    done
 }
 
 install_and_consume() { # NAME BUILD-FOLDER
-    local name=$1 build=$2 stage=$work/$1
+    local name=$1 build=$2 stage=$work/$1 example
     check "$name: install" env DESTDIR="$stage" cmake --install "$build" || return
     check "$name: the installed command runs" "$stage/usr/local/bin/imp" --version
-    check "$name: pkg-config" consume_by_pkg_config "$stage"
-    check "$name: find_package" consume_by_cmake "$stage"
+    for example in examples/*.c; do
+        check "$name: pkg-config, $example" consume_by_pkg_config "$stage" "$example"
+    done
+    check "$name: find_package, all examples" consume_by_cmake "$stage"
 }
 
 # ---- the long ones ----

@@ -7,7 +7,9 @@
 #define IMP_IMP_H
 
 #include <imp/cluster.h>
+#include <imp/dataset.h>
 #include <imp/encoder.h>
+#include <imp/episode.h>
 #include <imp/memory.h>
 #include <imp/method.h>
 #include <imp/metrics.h>

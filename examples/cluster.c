@@ -1,0 +1,55 @@
+/*
+ * cluster.c - clusters points without labels: as many as the data shows, as many as are wanted, or
+ * by a threshold that was chosen on other points whose labels are known.
+ *
+ * Last line: by a tuned threshold: 3 clusters
+ */
+#include <imp/cluster.h>
+
+#include "must.h"
+
+enum { GROUPS = 3, EACH = 20, POINTS = GROUPS * EACH };
+
+/* Three groups of points, strewn over squares of that side. */
+static void make_points(float *points, int32_t *labels, float side)
+{
+    static const float corner[GROUPS][2] = {{0, 0}, {10, 0}, {0, 10}};
+    for (int i = 0; i < POINTS; i++) {
+        labels[i] = i % GROUPS;
+        points[2 * i] = corner[labels[i]][0] + side * (float)(i * 37 % 101) / 101;
+        points[2 * i + 1] = corner[labels[i]][1] + side * (float)(i * 59 % 103) / 103;
+    }
+}
+
+static void cluster(const char *how, const float *points, const imp_cluster_options *options)
+{
+    imp_clustering *found;
+    imp_error error;
+    must(imp_cluster(points, POINTS, 2, options, &found, &error), &error);
+    printf("%s: %zu clusters\n", how, found->clusters);
+    imp_clustering_free(found);
+}
+
+int main(void)
+{
+    float points[2 * POINTS], known[2 * POINTS];
+    int32_t labels[POINTS], known_labels[POINTS];
+    make_points(points, labels, 1);
+    make_points(known, known_labels, 0.8f);
+
+    cluster("by the largest gap in the distances", points, NULL);
+
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.clusters = 6;
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    cluster("about as many as wanted, which is six", points, &options);
+
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    imp_error error;
+    imp_labeled_points validation = {known, known_labels, POINTS};
+    must(imp_cluster_tune(&validation, 1, 2, &options, &options.lambda, &error), &error);
+    cluster("by a tuned threshold", points, &options);
+    return 0;
+}
