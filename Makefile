@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SETUP := scripts/setup.sh
 RELEASE := build/release
 
-.PHONY: build demo test test-long bench format lint symbols install clean help
+.PHONY: build demo test test-long bench format lint symbols install uninstall clean help
 
 build: ## build the library and the command (the default)
 	@$(SETUP) build
@@ -43,6 +43,9 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if that is set
 	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release
 	DESTDIR=$(DESTDIR) cmake --install $(RELEASE)
+
+uninstall: ## remove what the last installation wrote, under DESTDIR if that is set
+	DESTDIR=$(DESTDIR) cmake --build --preset release --target uninstall
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -107,6 +107,28 @@ consume_by_cmake() { # STAGE
     done
 }
 
+# The staging folder holds what the manifest lists and nothing else, man pages and completions too.
+list_installed() { # BUILD-FOLDER STAGE
+    local stage=$2
+    diff <(sed "s|^|$stage|" "$1/install_manifest.txt" | sort) \
+        <(find "$stage/usr" ! -type d | sort) &&
+        [ -f "$stage/usr/local/share/man/man1/imp-train.1" ] &&
+        [ -f "$stage/usr/local/share/bash-completion/completions/imp" ] &&
+        [ -f "$stage/usr/local/share/zsh/site-functions/_imp" ] &&
+        [ -f "$stage/usr/local/share/fish/vendor_completions.d/imp.fish" ] &&
+        [ -f "$stage/usr/local/share/doc/imp/README.md" ]
+}
+
+# Removing leaves what others put there, even between our files, and no folder of ours.
+uninstall_all() { # BUILD-FOLDER STAGE
+    local stage=$2
+    touch "$stage/usr/local/include/imp/another.h" "$stage/usr/local/bin/another"
+    DESTDIR="$stage" cmake --build "$1" --target uninstall || return
+    diff <(printf '%s\n' "$stage/usr/local/bin/another" "$stage/usr/local/include/imp/another.h") \
+        <(find "$stage/usr" ! -type d | sort) &&
+        [ ! -e "$stage/usr/local/share/imp" ] && [ ! -e "$stage/usr/local/share/doc/imp" ]
+}
+
 install_and_consume() { # NAME BUILD-FOLDER
     local name=$1 build=$2 stage=$work/$1 example
     check "$name: install" env DESTDIR="$stage" cmake --install "$build" || return
@@ -115,6 +137,8 @@ install_and_consume() { # NAME BUILD-FOLDER
         check "$name: pkg-config, $example" consume_by_pkg_config "$stage" "$example"
     done
     check "$name: find_package, all examples" consume_by_cmake "$stage"
+    check "$name: everything is below DESTDIR" list_installed "$build" "$stage"
+    check "$name: uninstall" uninstall_all "$build" "$stage"
 }
 
 # ---- the long ones ----
