@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SETUP := scripts/setup.sh
 RELEASE := build/release
 
-.PHONY: build demo test test-long bench format lint symbols install uninstall clean help
+.PHONY: build demo test test-long bench format lint symbols install uninstall deb clean help
 
 build: ## build the library and the command (the default)
 	@$(SETUP) build
@@ -20,7 +20,7 @@ test: ## run all tests but the long ones
 	scripts/test.sh
 
 test-long: ## run all tests, fuzzers and the thread sanitizer
-	@$(SETUP) build test long
+	@$(SETUP) build test long package
 	scripts/test.sh --long
 
 bench: build ## measure the speed and compare it with other libraries
@@ -46,6 +46,12 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if that is set
 
 uninstall: ## remove what the last installation wrote, under DESTDIR if that is set
 	DESTDIR=$(DESTDIR) cmake --build --preset release --target uninstall
+
+deb: ## make Debian packages, in build/deb
+	@$(SETUP) build package
+	cmake --preset deb
+	cmake --build --preset deb
+	cd build/deb && cpack
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a group of make's targets needs, if any are missing.
 #
-#   scripts/setup.sh GROUP...     groups: build, test, long, bench, lint
+#   scripts/setup.sh GROUP...     groups: build, test, long, package, bench, lint
 #
 # IMP_SETUP=skip leaves the machine alone, for systems that have the same things under other names.
 set -euo pipefail
@@ -12,12 +12,14 @@ packages_of() {
         libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
     test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
         python3-numpy python3-pil python3-pip python3-setuptools python3-sklearn python3-wheel ;;
-    long) echo chromium ;;
+    long) echo chromium debootstrap fish groff-base lintian man-db mandoc zsh ;;
+    package) echo dpkg-dev file ;;
     bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
         python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;
     lint) echo clang-tidy cppcheck shellcheck ;;
     *)
-        echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, bench and lint" >&2
+        echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, package, bench and" \
+            "lint" >&2
         exit 2
         ;;
     esac

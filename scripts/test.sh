@@ -4,7 +4,7 @@
 #   scripts/test.sh [--long]
 #
 # A stage that fails does not stop the ones after it. --long adds the thread sanitizer, a minute of
-# each fuzzer and the tests labelled "long".
+# each fuzzer, the tests labelled "long" and the Debian packages.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -32,14 +32,19 @@ heading() {
     echo "== $1"
 }
 
-# check NAME COMMAND...: one test, which passes if the command does. Its output is shown only if it
-# fails.
+# check NAME COMMAND...: one test, which passes if the command does and is skipped if that exits with
+# 77. Its output is shown only if it fails.
 check() {
-    local name=$1
+    local name=$1 status
     shift
-    if "$@" >"$work/log" 2>&1; then
+    "$@" >"$work/log" 2>&1
+    status=$?
+    if [ $status -eq 0 ]; then
         echo "ok: $name"
         passed=$((passed + 1))
+    elif [ $status -eq 77 ]; then
+        echo "skipped: $name: $(tail -n 1 "$work/log")"
+        skipped=$((skipped + 1))
     else
         cat "$work/log"
         echo "FAILED: $name"
@@ -155,6 +160,19 @@ fuzz() { # PROGRAM
     "$1" -max_total_time=60 -timeout=10 -artifact_prefix="$corpus-" "${options[@]}" "$corpus"
 }
 
+make_packages() { # BUILD-FOLDER
+    rm -f "$1"/*.deb
+    (cd "$1" && cpack) && [ "$(find "$1" -maxdepth 1 -name '*.deb' | wc -l)" -eq 3 ]
+}
+
+check_packages() { # BUILD-FOLDER
+    command -v lintian >/dev/null || {
+        echo "there is no lintian"
+        return 77
+    }
+    lintian --fail-on error "$1"/*.deb
+}
+
 # ---- all stages ----
 
 heading "Format and layers"
@@ -192,6 +210,14 @@ if [ "$long" = yes ]; then
 
     heading "Long tests"
     run_ctest long
+fi
+
+if [ "$long" = yes ]; then
+    heading "Debian packages"
+    if check "deb: build" configure_and_build deb && check "deb: pack" make_packages build/deb; then
+        check "deb: lintian" check_packages build/deb
+        check "deb: in a clean Debian" tests/install/clean-debian.sh build/deb
+    fi
 fi
 
 summary="$passed passed, $failed failed"

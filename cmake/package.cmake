@@ -1,0 +1,61 @@
+# Debian packages, made by `make deb`: imp, libimp0 and libimp-dev, one for each component of
+# install.cmake. A distribution's own packaging does not need this file.
+set(IMP_MAINTAINER "imp authors <imp@packages.invalid>" CACHE STRING
+    "Whom the packages name as their maintainer")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME imp)
+set(CPACK_PACKAGE_CONTACT ${IMP_MAINTAINER})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # every package has its own below
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL imp libimp libimp-dev)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian-files.cmake)
+set(CPACK_IMP_SOURCE ${PROJECT_SOURCE_DIR})
+set(CPACK_IMP_DATE ${IMP_VERSION_DATE})
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# CPack's own postinst calls ldconfig, where policy asks for the trigger.
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBIMP_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
+# Before 1.0 a minor version may change the ABI, so a program needs the version it was linked to.
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+
+set(library libimp${PROJECT_VERSION_MAJOR})
+set(version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
+set(about "Infinite mixture prototypes represent a class by as many clusters as its
+data needs, inferred from a few labelled and unlabelled examples (Allen,
+Shelhamer, Shin and Tenenbaum, ICML 2019).")
+
+set(CPACK_DEBIAN_IMP_PACKAGE_NAME imp)
+set(CPACK_DEBIAN_IMP_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_IMP_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_IMP_DESCRIPTION "few-shot classification and clustering
+${about}
+
+The command classifies and clusters vectors, fits mixtures that can grow,
+and trains embeddings of pictures.")
+
+set(CPACK_DEBIAN_LIBIMP_PACKAGE_NAME ${library})
+set(CPACK_DEBIAN_LIBIMP_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBIMP_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIBIMP_DESCRIPTION "few-shot classification and clustering - library
+${about}
+
+This is the shared library that programs are linked to.")
+
+set(CPACK_DEBIAN_LIBIMP-DEV_PACKAGE_NAME libimp-dev)
+set(CPACK_DEBIAN_LIBIMP-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBIMP-DEV_PACKAGE_DEPENDS "${library} (= ${version})")
+set(CPACK_DEBIAN_LIBIMP-DEV_DESCRIPTION "few-shot classification and clustering - development files
+${about}
+
+These are the headers, and the files by which pkg-config and CMake find the
+library.")
+
+include(CPack)

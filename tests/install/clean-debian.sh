@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of a build in a Debian that has nothing else, and uses them there.
+#
+#   tests/install/clean-debian.sh BUILD-FOLDER
+#
+# Exits with 77 where there is no debootstrap or nobody may run it. What it downloads is kept in the
+# build folder for the next time.
+set -euo pipefail
+
+build=$(realpath "${1:?usage: tests/install/clean-debian.sh BUILD-FOLDER}")
+here=$(realpath "$(dirname "$0")")
+cache=$build/debootstrap
+
+skip() {
+    echo "$1"
+    exit 77
+}
+
+[ "$(id -u)" -eq 0 ] || skip "only root may run debootstrap"
+command -v debootstrap >/dev/null || skip "there is no debootstrap"
+
+root=$(mktemp -d)
+trap 'rm -rf --one-file-system "$root"' EXIT
+chmod 755 "$root" # not everything inside runs as root
+mkdir -p "$cache"
+debootstrap --variant=minbase --cache-dir="$cache" bookworm "$root" ||
+    skip "debootstrap could not make a Debian here"
+
+inside() {
+    chroot "$root" env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C TMPDIR=/tmp \
+        DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+cp "$build"/*.deb "$root/tmp"
+cp -r "$here/../../examples" "$root/tmp"
+inside apt-get update -qq
+inside sh -c 'apt-get install -qq --no-install-recommends -y /tmp/*.deb man-db gcc libc6-dev pkg-config'
+
+inside imp --version
+inside imp data info glyphs --alphabets 3 --json >/dev/null
+inside imp demo --updates 2 --episodes 2 --picture /tmp/demo.png
+[ -s "$root/tmp/demo.png" ]
+inside man -w imp
+inside man -w imp-train
+inside bash -c 'source /usr/share/bash-completion/completions/imp && complete -p imp'
+
+# shellcheck disable=SC2016 # the shell inside expands it
+inside sh -c 'cd /tmp/examples &&
+    gcc mixture.c $(pkg-config --cflags --libs imp) -o mixture && ./mixture'
+
+# Removing them leaves nothing of ours behind.
+inside apt-get purge -qq -y imp libimp-dev libimp0
+left=$(inside find /usr /etc /var/lib -name 'imp' -o -name 'imp[-.]*' -o -name 'libimp*' -o -name '_imp')
+[ -z "$left" ] || {
+    echo "left behind: $left"
+    exit 1
+}
