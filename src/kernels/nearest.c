@@ -5,7 +5,7 @@
  * The nearest center is the one with the largest score x.c - |c|^2 / 2. Coordinates are rounded to
  * 16 bits: processors multiply and add twice as many of these at a time as floats, and their sums
  * are exact. The best and the second best score are given, so that a caller who needs the answer
- * for what was rounded knows where to look again.
+ * without rounding knows where to look again.
  */
 #include <float.h>
 #include <math.h>
@@ -88,8 +88,8 @@ INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
 {
 #pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS; v++) {
-        vec half = load_unaligned((const float *)panel + v * LANES) * splat(ratio);
-        start[v] = __builtin_convertvector(larger(half, splat(LEAST_START)), mask);
+        vec half = (vec) * (const mask_unaligned *)(panel + v * LANES);
+        start[v] = __builtin_convertvector(larger(half * splat(ratio), splat(LEAST_START)), mask);
     }
 }
 

@@ -42,7 +42,7 @@ typedef struct imp_lineup {
 
 /* An empty line for clusters that lie, but for a few, within `radius` of `origin`, which must stay.
  * The few are packed where they come into that sphere, so that the others do not have to be rounded
- * as coarsely: for points within, none comes nearer by it than it is. On failure there is nothing
+ * as coarsely: to points within, none looks farther than it is. On failure there is nothing
  * to release. */
 imp_status imp_lineup_create(imp_lineup *line, size_t dimensions, const float *origin,
                              double radius, imp_error *error);
