@@ -50,7 +50,7 @@ static const imp_option options[] = {
 /* clang-format on */
 
 static const char *const examples[] = {
-    "imp train --task alphabets --updates 500 --out run", "imp train --data my-pictures --out run",
+    "imp train --data my-pictures --out run",
     "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
     "imp train --resume run", NULL};
 
