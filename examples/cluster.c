@@ -2,7 +2,7 @@
  * cluster.c - clusters points without labels: as many as the data shows, as many as are wanted, or
  * by a threshold that was chosen on other points whose labels are known.
  *
- * Last line: by a tuned threshold: 3 clusters
+ * Last line: by a tuned threshold: 3 clusters, (11, 1) belongs to number 2
  */
 #include <imp/cluster.h>
 
@@ -26,7 +26,10 @@ static void cluster(const char *how, const float *points, const imp_cluster_opti
     imp_clustering *found;
     imp_error error;
     must(imp_cluster(points, POINTS, 2, options, &found, &error), &error);
-    printf("%s: %zu clusters\n", how, found->clusters);
+    const float later[] = {11, 1}; /* a point that came when the clusters were there */
+    int32_t nearest;
+    must(imp_cluster_assign(found->mean, found->clusters, later, 1, 2, &nearest, &error), &error);
+    printf("%s: %zu clusters, (11, 1) belongs to number %d\n", how, found->clusters, (int)nearest);
     imp_clustering_free(found);
 }
 

@@ -21,9 +21,24 @@ static void put_letter(char letter, bool exact, FILE *stream)
         fputc(letter, stream);
 }
 
+/* Whether a word is an option, whose dashes are dashes. */
+static bool is_exact(const char *word)
+{
+    return word[strspn(word, "'\"(")] == '-';
+}
+
+/* How many characters a word takes when it is written. */
+static size_t width_of(const char *word, size_t length)
+{
+    size_t width = length;
+    for (size_t i = 0; i < length; i++)
+        width += word[i] == '\\' || (word[i] == '-' && is_exact(word));
+    return width;
+}
+
 static void put_word(const char *word, size_t length, FILE *stream)
 {
-    bool exact = word[strspn(word, "'\"(")] == '-';
+    bool exact = is_exact(word);
     for (size_t i = 0; i < length; i++)
         put_letter(word[i], exact, stream);
 }
@@ -33,8 +48,8 @@ void imp_roff_prose(const char *text, FILE *stream)
     size_t column = 0;
     bool sentence_ended = false;
     while (*text) {
-        size_t length = strcspn(text, " \n");
-        if (column > 0 && (sentence_ended || column + 1 + length > WIDTH)) {
+        size_t length = strcspn(text, " \n"), width = width_of(text, length);
+        if (column > 0 && (sentence_ended || column + 1 + width > WIDTH)) {
             fputc('\n', stream);
             column = 0;
         }
@@ -43,7 +58,7 @@ void imp_roff_prose(const char *text, FILE *stream)
         else if (text[0] == '.' || text[0] == '\'')
             fputs("\\&", stream);
         put_word(text, length, stream);
-        column += 1 + length;
+        column += 1 + width;
         sentence_ended = length > 0 && text[length - 1] == '.';
         text += length;
         if (strncmp(text, "\n\n", 2) == 0) {

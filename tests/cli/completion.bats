@@ -32,7 +32,7 @@ offered() {
 }
 
 @test "actions are offered, then what they take" {
-    [ "$(offered data '')" = "info show split pack get" ]
+    [ "$(offered data '')" = "info show split pack export get" ]
     [ "$(offered data info gly)" = glyphs ]
     [ "$(offered data get om)" = omniglot ]
     [ "$(offered model ex)" = export ]
