@@ -38,6 +38,12 @@ imp_dataset *tiny_dataset(const imp_settings *settings)
     return dataset;
 }
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define HOLDS_BACK_MEMORY
+#endif
+#endif
+
 static size_t resident_bytes(void)
 {
     size_t pages = 0;
@@ -64,6 +70,9 @@ static bool look(const imp_train_report *report, void *context)
 
 void assert_flat_memory(const char *folder, int64_t updates)
 {
+#ifdef HOLDS_BACK_MEMORY
+    skip();
+#endif
     enum { BLUR = 1 << 20 }; /* what the C library and the kernel may do behind our back */
     imp_settings settings = tiny_settings("imp");
     settings.updates = updates;
