@@ -338,6 +338,7 @@ def plot(configs, path):
         return
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "imp"
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text as text, not as outlines
     from matplotlib import pyplot
     names = {"n": "points", "k": "clusters", "d": "dimensions"}
     lines = {"first": ("imp, first pass", "o-", "#c0392b"),
