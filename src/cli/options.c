@@ -48,7 +48,7 @@ static bool parse_integer(const imp_option *option, const char *text, int64_t *v
 
 static bool parse_number(const imp_option *option, const char *text, double *value)
 {
-    if (option->numbers.automatic && strcmp(text, option->numbers.automatic) == 0) {
+    if (option->automatic && strcmp(text, option->automatic) == 0) {
         *value = option->numbers.least;
         return true;
     }

@@ -50,13 +50,13 @@ typedef struct imp_option {
     /* What the help tells as the default where the parser sets none; of a heading: the default of
      * all options below it. */
     const char *otherwise;
+    const char *automatic; /* a word for the least number; NULL: there is none */
     union {
         struct {
             int64_t least, most; /* INT64_MAX: no upper limit */
         } integers;
         struct {
-            double least, most;    /* INFINITY: no upper limit */
-            const char *automatic; /* a word for the least; NULL: there is none */
+            double least, most; /* INFINITY: no upper limit */
         } numbers;
         const char *const *choices; /* ends with NULL */
     };

@@ -24,9 +24,14 @@
      .otherwise = first,                                           \
      .help = meaning},
 /* A number below 0 means that the number is found by itself. */
-#define IMP_NUMBER_OPTION(member, text, from, to, first, meaning)                            \
-    {IMP_OPTION_NUMBER(IMP_ARGUMENTS, settings.member), .name = text,       .argument = "X", \
-     .numbers = {from, to, (from) < 0 ? "auto" : NULL}, .otherwise = first, .help = meaning},
+#define IMP_NUMBER_OPTION(member, text, from, to, first, meaning) \
+    {IMP_OPTION_NUMBER(IMP_ARGUMENTS, settings.member),           \
+     .name = text,                                                \
+     .argument = "X",                                             \
+     .numbers = {from, to},                                       \
+     .automatic = (from) < 0 ? "auto" : NULL,                     \
+     .otherwise = first,                                          \
+     .help = meaning},
 #define IMP_TEXT_OPTION(member, text, placeholder, first, meaning)                           \
     {IMP_OPTION_TEXT(IMP_ARGUMENTS, settings.member), .name = text, .argument = placeholder, \
      .otherwise = first, .help = meaning},
