@@ -29,9 +29,9 @@ typedef struct imp_parameters {
     int64_t cluster_steps;          /* 0: not given */
 } imp_parameters;
 
-#define IMP_NO_PARAMETERS \
-    {                     \
-        NAN, NAN, NAN     \
+#define IMP_NO_PARAMETERS                            \
+    {                                                \
+        .alpha = NAN, .sigma_l = NAN, .sigma_u = NAN \
     }
 
 /* clang-format off */
