@@ -195,12 +195,12 @@ static int open_data(arguments *given, imp_dataset **dataset)
         failed = imp_survey_make(&survey, path, &error);
     if (!failed && chooses)
         failed = imp_choices_before(settings, &survey, path, &error);
-    else
+    if (failed)
+        return fail(&error);
+    if (!chooses)
         imp_choices_default(settings);
     imp_dataset_options data = imp_settings_data(settings, (int)given->threads);
-    if (!failed)
-        failed = imp_dataset_open(settings->data, &data, dataset, &error);
-    if (failed)
+    if (imp_dataset_open(settings->data, &data, dataset, &error) != IMP_OK)
         return fail(&error);
     if (chooses)
         imp_choices_after(settings, *dataset);
