@@ -10,6 +10,7 @@
 
 #include <imp/method.h>
 
+#include "paper/tables.h"
 #include "train/recipe.h"
 
 static bool is_offered(const imp_offer *offer, const char *word)
@@ -69,6 +70,12 @@ static void offer_splits(imp_offer *offer)
     offer_word(offer, "lake");
 }
 
+static void offer_tables(imp_offer *offer)
+{
+    for (size_t i = 0; imp_paper_table_at(i).name; i++)
+        offer_word(offer, imp_paper_table_at(i).name);
+}
+
 static void offer_networks(imp_offer *offer)
 {
     offer_word(offer, "conv4");
@@ -89,10 +96,10 @@ static const struct {
     const char *name;
     void (*offer)(imp_offer *offer);
 } rules[] = {
-    {"method", offer_methods},  {"recipe", offer_recipes},   {"COMMAND", offer_commands},
-    {"DATA", offer_data},       {"FOLDER", offer_folders},   {"SPLIT", offer_splits},
-    {"LAYERS", offer_networks}, {"X|auto", offer_automatic}, {"URL", offer_nothing},
-    {"A:B:N", offer_nothing},
+    {"method", offer_methods}, {"recipe", offer_recipes},  {"COMMAND", offer_commands},
+    {"DATA", offer_data},      {"FOLDER", offer_folders},  {"SPLIT", offer_splits},
+    {"TABLE", offer_tables},   {"LAYERS", offer_networks}, {"X|auto", offer_automatic},
+    {"URL", offer_nothing},    {"A:B:N", offer_nothing},
 };
 
 static bool offer_by_name(imp_offer *offer, const char *name)
@@ -121,7 +128,7 @@ imp_offer imp_offer_value(const imp_option *option)
 imp_offer imp_offer_operands(const char *operands)
 {
     imp_offer offer = {0};
-    static const char separators[] = " []";
+    static const char separators[] = " []|";
     while (operands && *operands) {
         char name[40];
         size_t length = strcspn(operands, separators);

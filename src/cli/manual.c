@@ -194,6 +194,9 @@ static void print_environment(FILE *stream)
                 stream);
     print_entry("http_proxy, https_proxy, no_proxy",
                 "How imp data get reaches the network, as curl(1) explains.", stream);
+    print_entry("XDG_CACHE_HOME",
+                "Where imp paper keeps its runs unless --runs is given; unset, it is ~/.cache.",
+                stream);
     print_entry("TERM", "Set to dumb, it makes progress appear as lines instead of a bar.", stream);
 }
 
@@ -215,6 +218,8 @@ static void print_files(FILE *stream)
                 "The settings of the paper's experiments, to read and to copy. They are built into "
                 "the command as well.",
                 stream);
+    print_entry("share/imp/models/*.safetensors",
+                "Trained models. One of them is built into the command as well.", stream);
 }
 
 void imp_manual_print_overview(FILE *stream)

@@ -32,11 +32,14 @@ offered() {
 }
 
 @test "actions are offered, then what they take" {
-    [ "$(offered data '')" = "info show split pack export get" ]
+    actions=$("$IMP" data --help | sed -n '/^Actions/,/^$/p' | sed -nE 's/^  ([a-z]+) .*/\1/p')
+    [ "$(offered data '' | tr ' ' '\n')" = "$actions" ]
+    [[ $actions == *info* ]]
     [ "$(offered data info gly)" = glyphs ]
     [ "$(offered data get om)" = omniglot ]
     [ "$(offered model ex)" = export ]
     [ "$(offered help clu)" = cluster ]
+    [ "$(offered paper uns)" = unsupervised ]
 }
 
 @test "choices, methods and recipes are offered" {
