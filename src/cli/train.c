@@ -87,7 +87,11 @@ void imp_training_describe(const imp_train_report *report, char *text, size_t si
         used += snprintf(text + used, size - (size_t)used, "  sigma %.2f", line->sigma_l);
     if (isfinite(line->sigma_l) && isfinite(line->sigma_u) && used > 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, "/%.2f", line->sigma_u);
-    if (!isnan(report->best) && used > 0 && (size_t)used < size)
+    /* A resumed run knows its best validation before it has validated again. */
+    if (!isnan(report->best) && isnan(report->validation) && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "  best validation %.1f%%",
+                         100 * report->best);
+    if (!isnan(report->validation) && used > 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, "  validation %.1f%% (best %.1f%%)",
                          100 * report->validation, 100 * report->best);
     if (used > 0 && (size_t)used < size)
