@@ -79,11 +79,7 @@ static void count_names(const imp_source *source, imp_survey *survey)
 
 /* ---- pictures ---- */
 
-/* What the sample shows. A member belongs to the thread that visits it. */
-typedef struct sample {
-    uint8_t *seen; /* (members) */
-} sample;
-
+/* What is noted of a picture that was looked at. */
 enum { READABLE = 1, COLOURED = 2, ON_LIGHT = 4 };
 
 /* Whether channels differ by more than paper, ink and compression make them, on average. */
@@ -109,12 +105,12 @@ static bool has_colour(const imp_image *image)
 static void look(size_t member, const uint8_t *bytes, size_t size, const imp_error *fault,
                  void *context)
 {
-    sample *all = context;
+    uint8_t *seen = context;
     imp_image image;
     if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL) != IMP_OK)
         return;
-    all->seen[member] = (uint8_t)(READABLE | (has_colour(&image) ? COLOURED : 0) |
-                                  (imp_image_on_light(&image) ? ON_LIGHT : 0));
+    seen[member] = (uint8_t)(READABLE | (has_colour(&image) ? COLOURED : 0) |
+                             (imp_image_on_light(&image) ? ON_LIGHT : 0));
     imp_image_clear(&image);
 }
 
@@ -130,25 +126,25 @@ static void choose(const imp_source *source, size_t pictures, bool *wanted)
 static imp_status look_around(const imp_source *source, imp_survey *survey, imp_error *error)
 {
     bool *wanted = imp_allocate_zeroed(source->count, sizeof *wanted);
-    sample all = {imp_allocate_zeroed(source->count, 1)};
+    uint8_t *seen = imp_allocate_zeroed(source->count, 1);
     imp_status status = IMP_OK;
-    if (wanted == NULL || all.seen == NULL) {
+    if (wanted == NULL || seen == NULL) {
         status = imp_fail_memory(error, "a sample of pictures");
     } else {
         choose(source, survey->pictures, wanted);
         /* Damage of an archive is told when all of it is read. */
-        imp_source_read(source, wanted, 1, look, &all, NULL);
+        imp_source_read(source, wanted, 1, look, seen, NULL);
         size_t readable = 0, coloured = 0, light = 0;
         for (size_t i = 0; i < source->count; i++) {
-            readable += (all.seen[i] & READABLE) != 0;
-            coloured += (all.seen[i] & COLOURED) != 0;
-            light += (all.seen[i] & ON_LIGHT) != 0;
+            readable += (seen[i] & READABLE) != 0;
+            coloured += (seen[i] & COLOURED) != 0;
+            light += (seen[i] & ON_LIGHT) != 0;
         }
         survey->coloured = 2 * coloured > readable;
         survey->on_light = readable > 0 && 10 * light >= 9 * readable;
     }
     imp_release(wanted);
-    imp_release(all.seen);
+    imp_release(seen);
     return status;
 }
 
