@@ -19,8 +19,10 @@ imp_contestant imp_contestant_of(const imp_model *model, const imp_settings *set
     /* What the model was trained with need not be an option of another method. */
     own.learn_sigma &= strcmp(own.method, "prototypes") == 0;
     own.no_prior &= strcmp(own.method, "em") == 0;
-    bool learned = model->values && strcmp(own.method, model->settings.method) == 0 &&
-                   own.sigma_l == model->settings.sigma_l && own.sigma_u == model->settings.sigma_u;
+    const imp_settings *trained = &model->settings;
+    bool learned = model->values && strcmp(own.method, trained->method) == 0 &&
+                   own.learn_sigma == trained->learn_sigma && own.sigma_l == trained->sigma_l &&
+                   own.sigma_u == trained->sigma_u;
     return (imp_contestant){.method = own.method,
                             .options = imp_settings_method(&own),
                             .values = learned ? model->values : NULL};
