@@ -228,10 +228,11 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
     if (status)
         return status;
     *stop = !wants_to_proceed(work);
-    if (saves || *stop || improved)
-        status = save_checkpoint(work, error);
-    if (!status && improved)
+    /* The model goes first: where a checkpoint says that a run is over, its model is the best. */
+    if (improved)
         status = save_model(work, error);
+    if (!status && (saves || *stop || improved))
+        status = save_checkpoint(work, error);
     return status;
 }
 
