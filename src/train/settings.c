@@ -127,6 +127,10 @@ static bool parse_integer(const imp_setting *setting, const char *text, int64_t 
 
 static bool parse_number(const imp_setting *setting, const char *text, double *value)
 {
+    if (setting->least < 0 && strcmp(text, "auto") == 0) {
+        *value = setting->least;
+        return true;
+    }
     if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return false;
     char *end;

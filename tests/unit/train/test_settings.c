@@ -130,6 +130,9 @@ static void test_recipes(void **state)
                      IMP_OK);
     assert_int_equal(settings.way, 7);
     assert_string_equal(settings.split, "modes:0.4/0/0.6");
+    assert_int_equal(imp_recipe_parse(&settings, "lambda = 9\nlambda = auto", "x", &error), IMP_OK);
+    assert_true(settings.lambda == -1);
+    assert_int_equal(imp_recipe_parse(&settings, "rate = auto", "x", &error), IMP_EFORMAT);
     assert_int_equal(imp_recipe_parse(&settings, "way 7", "x", &error), IMP_EFORMAT);
     assert_string_equal(error.message, "x, line 1: 'way 7' should be NAME = VALUE");
     assert_int_equal(imp_recipe_parse(&settings, "\nwardrobe = 7\n", "x", &error), IMP_EFORMAT);
