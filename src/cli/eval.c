@@ -1,18 +1,19 @@
 /*
  * eval.c - `imp eval`: how well a trained embedding solves test episodes, by one or more methods.
  */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <imp/version.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/eval_clusters.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "train/contestant.h"
+#include "train/evaluate_clustering.h"
 
 typedef struct arguments {
     imp_settings settings;
@@ -151,19 +152,14 @@ static int gather(const arguments *given, const imp_model *model, field *all)
 
 /* ---- output ---- */
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *result_json(const imp_contestant *contestant, const imp_evaluation *result)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "method", contestant->method,
-                     "accuracy", real_or_null(result->accuracy.mean), "interval",
-                     real_or_null(result->accuracy.half_width), "clusters",
-                     real_or_null(result->clusters.mean), "clusters_per_class",
-                     real_or_null(result->clusters_per_class), "loss", real_or_null(result->loss),
-                     "lambda", real_or_null(result->lambda));
+                     "accuracy", imp_json_real(result->accuracy.mean), "interval",
+                     imp_json_real(result->accuracy.half_width), "clusters",
+                     imp_json_real(result->clusters.mean), "clusters_per_class",
+                     imp_json_real(result->clusters_per_class), "loss", imp_json_real(result->loss),
+                     "lambda", imp_json_real(result->lambda));
 }
 
 static void print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,
@@ -322,7 +318,7 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
     /* The command line over what the model says. */
     given->settings = imp_evaluation_settings(model);
     if (given->unsupervised)
-        given->settings.way = given->settings.fewest_way = given->settings.shot = 0;
+        imp_clustering_open(&given->settings);
     status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON)
         return status;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <imp/version.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "paper/words.h"
@@ -65,7 +67,7 @@ static imp_status read_words(request *wanted, const imp_model *model, const char
                         .unsupervised = has_word(words, "unsupervised")};
     wanted->settings.seed = TEST_SEED;
     if (wanted->unsupervised)
-        wanted->settings.way = wanted->settings.fewest_way = wanted->settings.shot = 0;
+        imp_clustering_open(&wanted->settings);
     imp_words list = imp_words_of(words);
     imp_option_words option;
     imp_status status = IMP_OK;
@@ -76,21 +78,17 @@ static imp_status read_words(request *wanted, const imp_model *model, const char
 
 /* ---- JSON ---- */
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *figure_of(imp_interval interval)
 {
-    return json_pack("{s:o, s:o}", "mean", real_or_null(interval.mean), "interval",
-                     real_or_null(interval.half_width));
+    return json_pack("{s:o, s:o}", "mean", imp_json_real(interval.mean), "interval",
+                     imp_json_real(interval.half_width));
 }
 
 static json_t *begin(const char *words, size_t episodes)
 {
-    return json_pack("{s:s, s:i, s:I, s:s}", "options", words, "seed", TEST_SEED, "episodes",
-                     (json_int_t)episodes, "batch_norm", "running statistics");
+    return json_pack("{s:s, s:s, s:i, s:I, s:s}", "options", words, "version", imp_version(),
+                     "seed", TEST_SEED, "episodes", (json_int_t)episodes, "batch_norm",
+                     "running statistics");
 }
 
 /* ---- labelled episodes ---- */
@@ -98,7 +96,7 @@ static json_t *begin(const char *words, size_t episodes)
 static json_t *describe(const imp_evaluation *result)
 {
     return json_pack("{s:o, s:o, s:o}", "accuracy", figure_of(result->accuracy), "clusters",
-                     figure_of(result->clusters), "lambda", real_or_null(result->lambda));
+                     figure_of(result->clusters), "lambda", imp_json_real(result->lambda));
 }
 
 static imp_evaluate_options evaluate_options(const request *wanted,

@@ -35,7 +35,14 @@ imp_status imp_clustering_rule(const imp_settings *settings, imp_cluster_options
         rule->sigma = settings->sigma_u;
     if (settings->lambda >= 0)
         rule->lambda = settings->lambda;
+    if (settings->cluster_steps > 0)
+        rule->steps = (size_t)settings->cluster_steps;
     return IMP_OK;
+}
+
+void imp_clustering_open(imp_settings *settings)
+{
+    settings->way = settings->fewest_way = settings->shot = settings->cluster_steps = 0;
 }
 
 imp_episode_options imp_clustering_task(const imp_settings *settings, imp_purpose purpose)

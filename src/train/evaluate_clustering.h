@@ -14,10 +14,13 @@
 #include "train/settings.h"
 
 /* What settings mean for clustering: the rule that settings->method names, lambda (NAN where it is
- * to be chosen), and the variance of clusters without a label. IMP_EINVAL for a method that does
- * not cluster. */
+ * to be chosen), the variance of clusters without a label, and the steps (0: the rule's own).
+ * IMP_EINVAL for a method that does not cluster. */
 imp_status imp_clustering_rule(const imp_settings *settings, imp_cluster_options *rule,
                                imp_error *error);
+
+/* Leaves to clustering what a model's settings say of its own episodes: their size, and steps. */
+void imp_clustering_open(imp_settings *settings);
 
 /* Episodes of settings->way characters (0: 10) with settings->shot images each (0: 5). */
 imp_episode_options imp_clustering_task(const imp_settings *settings, imp_purpose purpose);

@@ -169,6 +169,27 @@ END
     [[ $output == *"prototypes "* ]]
 }
 
+@test "eval --learn-sigma begins where training would, on a model that did not learn it" {
+    "$IMP" train --quiet --out plain --size 16 --alphabets 12 --method prototypes \
+        --network conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool --task alphabets --way 2 --modes 4 \
+        --queries 2 --updates 1 --validate-every 0
+    loss() {
+        "$IMP" eval --model plain/model.safetensors --episodes 5 --json "$@" |
+            sed -n 's/.*"loss": \([^,]*\),*/\1/p'
+    }
+    [ "$(loss --learn-sigma)" = "$(loss --learn-sigma --sigma-l 5)" ]
+    [ "$(loss --learn-sigma)" != "$(loss)" ]
+}
+
+@test "eval --unsupervised takes as many steps as it is told to" {
+    clusters=(eval --model $model --unsupervised --way 8 --episodes 20 --lambda 10 --sigma-u 9)
+    "$IMP" "${clusters[@]}" --cluster-steps 5 >five
+    "$IMP" "${clusters[@]}" --cluster-steps 1 >one
+    "$IMP" "${clusters[@]}" >own
+    cmp five own
+    ! cmp -s one own
+}
+
 @test "model export writes ONNX" {
     run --separate-stderr "$IMP" model export $model --onnx embedding.onnx
     [ "$status" -eq 0 ]
