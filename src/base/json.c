@@ -6,6 +6,7 @@
  */
 #include "base/json.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -37,6 +38,11 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
     json_decref(*out);
     *out = NULL;
     return imp_fail_memory(error, "JSON");
+}
+
+json_t *imp_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 char *imp_json_text(const json_t *value)

@@ -16,18 +16,8 @@
 #include "episode/pixels.h"
 #include "paper/ledger.h"
 #include "paper/tables.h"
+#include "train/run_folder.h"
 #include "train/tsne.h"
-
-typedef struct file_path {
-    char text[4096];
-} file_path;
-
-static file_path path_of(const char *folder, const char *name)
-{
-    file_path path;
-    snprintf(path.text, sizeof path.text, "%s/%s", folder, name);
-    return path;
-}
 
 /* A text that is written piece by piece and becomes a file at its end. */
 typedef struct text_file {
@@ -139,8 +129,8 @@ static imp_status draw_curves(const curve *curves, size_t count, const char *fol
                        .y_title = "accuracy (%)",
                        .series = series,
                        .series_count = count};
-    imp_status status = imp_chart_save(&chart, path_of(folder, "lambda.png").text, error);
-    return status ? status : imp_chart_save(&chart, path_of(folder, "lambda.svg").text, error);
+    imp_status status = imp_chart_save(&chart, imp_run_file(folder, "lambda.png").text, error);
+    return status ? status : imp_chart_save(&chart, imp_run_file(folder, "lambda.svg").text, error);
 }
 
 imp_status imp_paper_draw_lambda(const char *folder, imp_error *error)
@@ -156,7 +146,7 @@ imp_status imp_paper_draw_lambda(const char *folder, imp_error *error)
         count += !status && curves[count].seeds > 0;
     }
     if (!status && count > 0)
-        status = write_curves(curves, count, path_of(folder, "lambda.csv").text, error);
+        status = write_curves(curves, count, imp_run_file(folder, "lambda.csv").text, error);
     if (!status && count > 0)
         status = draw_curves(curves, count, folder, error);
     imp_release(curves);
@@ -305,12 +295,12 @@ static imp_status draw_panels(const imp_dataset *dataset, const selection *shown
                            .names = shown->names,
                            .name_count = shown->alphabets};
     if (!status)
-        status = imp_scatter_save(&scatter, path_of(folder, "embedding.png").text, error);
+        status = imp_scatter_save(&scatter, imp_run_file(folder, "embedding.png").text, error);
     if (!status)
-        status = imp_scatter_save(&scatter, path_of(folder, "embedding.svg").text, error);
+        status = imp_scatter_save(&scatter, imp_run_file(folder, "embedding.svg").text, error);
     return status ? status
-                  : write_points(dataset, shown, &scatter, path_of(folder, "embedding.csv").text,
-                                 error);
+                  : write_points(dataset, shown, &scatter,
+                                 imp_run_file(folder, "embedding.csv").text, error);
 }
 
 imp_status imp_paper_draw_embedding(const imp_dataset *dataset, const imp_paper_panel *panels,

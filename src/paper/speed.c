@@ -2,8 +2,8 @@
  * speed.c - how many images per second a training gets through here, for the time that is left.
  */
 #include <math.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "paper/ledger.h"
 #include "paper/paper.h"
@@ -56,13 +56,6 @@ static double mean_of(const imp_paper_options *options,
     return all.seconds > 0 ? all.images / all.seconds : NAN;
 }
 
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 /* Embeds and differentiates empty pictures of Omniglot's size; what is on them takes no time. */
 static double probe(int threads)
 {
@@ -80,14 +73,14 @@ static double probe(int threads)
     float *images = imp_allocate_zeroed(IMAGES * SIDE * SIDE, sizeof *images);
     float *embeddings = imp_allocate_zeroed(floats, sizeof *embeddings);
     bool works = images && embeddings;
-    struct timespec start;
+    double start = 0;
     for (int i = 0; i <= REPEATS && works; i++) {
         if (i == 1) /* the first takes memory */
-            clock_gettime(CLOCK_MONOTONIC, &start);
+            start = imp_clock();
         works = imp_network_forward(network, images, IMAGES, embeddings, NULL) == IMP_OK &&
                 imp_network_backward(network, embeddings, NULL) == IMP_OK;
     }
-    double speed = works ? REPEATS * IMAGES / seconds_since(&start) : NAN;
+    double speed = works ? REPEATS * IMAGES / (imp_clock() - start) : NAN;
     imp_release(images);
     imp_release(embeddings);
     imp_network_free(network);

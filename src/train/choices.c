@@ -14,11 +14,6 @@ enum { AS_IS = 1, INVERT = 2 }; /* imp_ink_names */
 enum { PER_PICTURE = 20, FEWEST_UPDATES = 500, MOST_UPDATES = 20000 };
 enum { WAY = 5, WAY_OF_ALPHABETS = 10, MOST_SHOT = 5 };
 
-static bool by_super_class(const imp_settings *settings)
-{
-    return settings->task % 2 == 1; /* the names come in pairs */
-}
-
 void imp_choices_open(imp_settings *settings)
 {
     settings->split = NULL;
@@ -73,7 +68,7 @@ static void choose_pictures(imp_settings *settings, const imp_survey *survey)
 static const char *split_for(const imp_settings *settings, const imp_survey *survey)
 {
     enum { FOR_TWO = 8, FOR_THREE = 20 };
-    if (by_super_class(settings))
+    if (imp_settings_by_super_class(settings))
         return survey->super_classes >= FOR_THREE ? "super-classes:0.64/0.16/0.2"
                : survey->super_classes >= FOR_TWO ? "super-classes:0.75/0.25/0"
                                                   : "super-classes:1/0/0";
@@ -84,7 +79,7 @@ static const char *split_for(const imp_settings *settings, const imp_survey *sur
 
 static int64_t shot_for(const imp_settings *settings, const imp_survey *survey)
 {
-    if (by_super_class(settings))
+    if (imp_settings_by_super_class(settings))
         return 1; /* of every character */
     size_t half = survey->smallest / 2;
     return half < 1 ? 1 : half > MOST_SHOT ? MOST_SHOT : (int64_t)half;
@@ -140,7 +135,7 @@ size_t imp_choices_labels(const imp_settings *settings, const imp_dataset *datas
         if (about.split != split)
             continue;
         /* the classes of a super-class follow each other */
-        labels += !by_super_class(settings) || about.super_class != last;
+        labels += !imp_settings_by_super_class(settings) || about.super_class != last;
         last = about.super_class;
     }
     return labels;
@@ -150,7 +145,7 @@ void imp_choices_after(imp_settings *settings, const imp_dataset *dataset)
 {
     size_t train = imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN);
     size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
-    size_t way = by_super_class(settings) ? WAY_OF_ALPHABETS : WAY;
+    size_t way = imp_settings_by_super_class(settings) ? WAY_OF_ALPHABETS : WAY;
     CHOOSE(settings, way, (int64_t)(train < way ? train : way));
     bool can_validate = validation >= 2;
     CHOOSE(settings, validate_every, can_validate ? (settings->updates + 9) / 10 : 0);

@@ -102,6 +102,11 @@ imp_status imp_settings_parse(imp_settings *settings, const char *text, imp_erro
 /* Whether the two agree on one setting. */
 bool imp_setting_equal(const imp_setting *setting, const imp_settings *a, const imp_settings *b);
 
+/* The name of a setting in which the two differ, or NULL: those of the list, which ends with NULL,
+ * may. */
+const char *imp_settings_difference(const imp_settings *a, const imp_settings *b,
+                                    const char *const *free_names);
+
 /* The name of a setting in which `wanted` may not differ from `given` in the middle of a run, or
  * NULL when all is well: more updates or other intervals are, another method is not. */
 const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted);
@@ -112,6 +117,9 @@ imp_dataset_options imp_settings_data(const imp_settings *settings, int threads)
 imp_episode_options imp_settings_task(const imp_settings *settings, imp_purpose purpose);
 imp_method_options imp_settings_method(const imp_settings *settings);
 imp_optimizer_options imp_settings_optimizer(const imp_settings *settings);
+
+/* Whether episodes tell super-classes apart, as alphabets are, and not classes. */
+bool imp_settings_by_super_class(const imp_settings *settings);
 
 /* Whether pictures of the dataset were inverted, with "own" settled. */
 bool imp_settings_inverts(const imp_settings *settings, const imp_dataset *dataset);

@@ -37,11 +37,16 @@ bool imp_settings_inverts(const imp_settings *settings, const imp_dataset *datas
            (settings->ink == OWN && strcmp(imp_dataset_kind(dataset), "omniglot") == 0);
 }
 
+bool imp_settings_by_super_class(const imp_settings *settings)
+{
+    return settings->task % 2 == 1; /* the names come in pairs */
+}
+
 imp_episode_options imp_settings_task(const imp_settings *settings, imp_purpose purpose)
 {
     imp_episode_options options = imp_episode_defaults();
-    bool alphabets = settings->task % 2 == 1; /* the names come in pairs */
-    options.kind = alphabets ? IMP_EPISODE_SUPER_CLASSES : IMP_EPISODE_CLASSES;
+    options.kind =
+        imp_settings_by_super_class(settings) ? IMP_EPISODE_SUPER_CLASSES : IMP_EPISODE_CLASSES;
     options.purpose = purpose;
     options.seed = (uint64_t)settings->seed;
     options.way = (uint32_t)settings->way;
@@ -93,19 +98,30 @@ double imp_settings_rate(const imp_settings *settings, uint64_t update)
     return ldexp(settings->rate, halvings < 1000 ? -(int)halvings : -1000);
 }
 
-const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted)
+const char *imp_settings_difference(const imp_settings *a, const imp_settings *b,
+                                    const char *const *free_names)
 {
-    /* Data may have moved: its fingerprint is what counts. */
-    static const char *const free_names[] = {
-        "data",      "updates",   "validate-every", "validation-episodes", "checkpoint-every",
-        "log-every", "loss-limit"};
     for (size_t i = 0; imp_setting_at(i); i++) {
         const imp_setting *setting = imp_setting_at(i);
         bool may_differ = false;
-        for (size_t n = 0; n < sizeof free_names / sizeof *free_names; n++)
-            may_differ |= strcmp(setting->name, free_names[n]) == 0;
-        if (!may_differ && !imp_setting_equal(setting, given, wanted))
+        for (const char *const *name = free_names; *name; name++)
+            may_differ |= strcmp(setting->name, *name) == 0;
+        if (!may_differ && !imp_setting_equal(setting, a, b))
             return setting->name;
     }
     return NULL;
+}
+
+const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted)
+{
+    /* Data may have moved: its fingerprint is what counts. */
+    static const char *const free_names[] = {"data",
+                                             "updates",
+                                             "validate-every",
+                                             "validation-episodes",
+                                             "checkpoint-every",
+                                             "log-every",
+                                             "loss-limit",
+                                             NULL};
+    return imp_settings_difference(given, wanted, free_names);
 }
