@@ -72,13 +72,11 @@ static const char command[] = "paper";
 typedef struct teller {
     imp_progress_line line;
     const settings *given;
-    const char *table; /* as typed */
 } teller;
 
-/* How to go on, which is to say the same again. */
-static void tell_how_to_go_on(const teller *tells)
+static void tell_how_to_go_on(void)
 {
-    fprintf(stderr, "stopped; the same command goes on: imp paper %s\n", tells->table);
+    fputs("stopped; the same command goes on\n", stderr);
 }
 
 static void begin(const char *run, const char *what, void *context)
@@ -117,7 +115,7 @@ static void measuring(size_t done, size_t total, void *context)
     imp_progress_show(&tells->line, done, total, false, "measured");
     if (imp_interrupted()) {
         imp_progress_end(&tells->line);
-        tell_how_to_go_on(tells);
+        tell_how_to_go_on();
         exit(INTERRUPTED);
     }
 }
@@ -178,7 +176,7 @@ static void list_table(imp_paper_options *wanted, const imp_paper_table *table, 
                        double speed, total *sum)
 {
     printf("%s: %s (%s)\n", table->name, table->title, table->where);
-    wanted->table = table->name;
+    wanted->table = alone ? table->name : NULL; /* listed once, a run stands for all its tables */
     for (size_t r = 0; imp_paper_run_at(r).name; r++) {
         imp_paper_run run = imp_paper_run_at(r);
         if (!imp_paper_table_needs(table->name, run.name))
@@ -226,11 +224,11 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
     if (failed)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (outcome.stopped) {
-        tell_how_to_go_on(tells);
+        tell_how_to_go_on();
         return INTERRUPTED;
     }
     if (outcome.failed > 0)
-        return imp_complain(IMP_EXIT_FAILURE, command, "%zu runs failed, the others are done",
+        return imp_complain(IMP_EXIT_FAILURE, command, "%zu of the runs and pictures failed",
                             outcome.failed);
     if (!tells->given->quiet)
         fprintf(stderr, "the report is %s/README.md\n", wanted->out);
@@ -294,6 +292,6 @@ int imp_command_paper(int argc, char **argv)
                                 .threads = (int)given.threads,
                                 .again = given.again,
                                 .train_nothing = given.train_nothing};
-    teller tells = {.given = &given, .table = table};
+    teller tells = {.given = &given};
     return given.list ? list(&wanted) : reproduce(&wanted, &tells);
 }

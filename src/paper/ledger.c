@@ -157,12 +157,28 @@ imp_status imp_result_load(const char *folder, const imp_paper_run *run, int see
     return IMP_OK;
 }
 
-/* ---- writing ---- */
-
-static json_t *real_or_null(double value)
+imp_status imp_result_check(const imp_result *result, const imp_settings *wanted, const char *path,
+                            imp_error *error)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    if (!result->file)
+        return IMP_OK;
+    imp_settings there;
+    imp_settings_init(&there);
+    imp_status status =
+        imp_settings_from_json(&there, json_object_get(result->file, "settings"), error);
+    if (status)
+        imp_error_prefix(error, path);
+    const char *name = status ? NULL : imp_paper_disagreement(&there, wanted);
+    if (name)
+        status = imp_fail(error, IMP_EINVAL,
+                          "'%s' is the result of a run with another '%s' than the table asks for; "
+                          "give another folder with --out",
+                          path, name);
+    imp_settings_clear(&there);
+    return status;
 }
+
+/* ---- writing ---- */
 
 imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int seed,
                             const imp_training_record *record, imp_error *error)
@@ -177,7 +193,7 @@ imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int se
         imp_version(), "run", run->name, "seed", seed, "command", command, "settings",
         imp_settings_to_json(&settings), "fingerprint", record->fingerprint, "updates",
         (json_int_t)settings.updates, "best_update", (json_int_t)record->best_update, "validation",
-        real_or_null(record->validation), "seconds", record->seconds, "images_per_second",
+        imp_json_real(record->validation), "seconds", record->seconds, "images_per_second",
         record->images_per_second, "model", record->model, "evaluations");
     if (!result->file)
         return imp_fail_memory(error, "a result");

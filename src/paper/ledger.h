@@ -6,7 +6,7 @@
  *      "validation": accuracy or null, "seconds": ..., "images_per_second": ...,
  *      "model": SHA-256 of the names and bytes of the model's tensors,
  *      "evaluations": [{"options": ..., "rows": ["alphabets: ..."], "command": "imp eval ...",
- *                       "seed": 1, "episodes": 1000, "batch_norm": ...,
+ *                       "version": ..., "seed": 1, "episodes": 1000, "batch_norm": ...,
  *                       "accuracy": {"mean": ..., "interval": ...}, ...}]}
  *
  * The report is made of these files alone. They name no place of the machine they were made on:
@@ -39,6 +39,10 @@ imp_result_path imp_result_file(const char *folder, const imp_paper_run *run, in
  * IMP_EFORMAT names the file and what is wrong in it; *result is then empty. */
 imp_status imp_result_load(const char *folder, const imp_paper_run *run, int seed,
                            imp_result *result, imp_error *error);
+
+/* Refuses a result of a run that was trained with other settings: IMP_EINVAL names one. */
+imp_status imp_result_check(const imp_result *result, const imp_settings *wanted, const char *path,
+                            imp_error *error);
 
 /* Harmless on a zeroed one. */
 void imp_result_clear(imp_result *result);

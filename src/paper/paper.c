@@ -48,7 +48,11 @@ static imp_status begin_job(job *work, const imp_paper_options *options, const i
     work->folder = imp_run_file(options->runs, work->name.text);
     imp_status status =
         imp_paper_settings(run, seed, options->data, options->updates, &work->settings, error);
-    return status ? status : imp_result_load(options->out, run, seed, &work->result, error);
+    if (!status)
+        status = imp_result_load(options->out, run, seed, &work->result, error);
+    return status ? status
+                  : imp_result_check(&work->result, &work->settings,
+                                     imp_result_file(options->out, run, seed).text, error);
 }
 
 static void end_job(job *work)
@@ -66,8 +70,7 @@ static bool is_first(size_t index)
     imp_paper_row row = imp_paper_row_at(index);
     for (size_t i = 0; i < index; i++) {
         imp_paper_row other = imp_paper_row_at(i);
-        if (other.options && row.options && strcmp(other.run, row.run) == 0 &&
-            strcmp(other.options, row.options) == 0)
+        if (imp_paper_rows_share(&other, &row))
             return false;
     }
     return true;
@@ -158,7 +161,11 @@ static imp_status train(session *all, const job *work, imp_run_state *state, imp
     imp_status status = open_data(all, work, error);
     if (status)
         return status;
-    char what[80] = "training begins";
+    char what[120] = "training begins";
+    /* Figures that are there are kept only for the same model, which another machine may not make.
+     */
+    if (work->result.file)
+        snprintf(what, sizeof what, "training begins again, to measure what its result lacks");
     if (state->stage == IMP_RUN_BEGUN)
         snprintf(what, sizeof what, "training goes on at update %llu",
                  (unsigned long long)state->update);
@@ -296,8 +303,7 @@ static imp_status advance(session *all, job *work, imp_error *error)
         status = train(all, work, &state, error);
     if (status || state.stage != IMP_RUN_TRAINED)
         return status;
-    status = measure_missing(all, work, &state, error);
-    return status ? status : imp_paper_report(all->options->out, error);
+    return measure_missing(all, work, &state, error);
 }
 
 static imp_status do_job(session *all, const imp_paper_run *run, int seed, imp_error *error)
@@ -400,6 +406,7 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
                                listener->context);
                 outcome->failed++;
             }
+            imp_paper_report(options->out, NULL); /* whoever stops it here has what there is */
         }
     }
     if (!all.stopped)
@@ -407,8 +414,7 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
     imp_dataset_free(all.dataset);
     imp_settings_clear(&all.opened);
     outcome->stopped = all.stopped;
-    status = imp_paper_report(options->out, error);
-    return outcome->failed > 0 ? IMP_OK : status; /* a damaged result has been told of */
+    return imp_paper_report(options->out, error);
 }
 
 /* ---- looking ---- */

@@ -41,12 +41,11 @@ typedef struct imp_paper_options {
 
 typedef struct imp_paper_outcome {
     bool stopped;  /* the listener wanted it */
-    size_t failed; /* runs that failed */
+    size_t failed; /* runs and pictures that failed */
 } imp_paper_outcome;
 
 /* Makes the results of a table or of all. A run that fails is reported to the listener and counted,
- * not returned: what is returned is that nothing could be done at all, e.g. because the folder
- * cannot be made. */
+ * not returned: what is returned is that a folder could not be made, or the report not written. */
 imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outcome *outcome,
                                imp_error *error);
 

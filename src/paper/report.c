@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "paper/ledger.h"
+#include "train/run_folder.h"
 
+static const char title[] = "# The paper's Omniglot tables\n";
 static const double allowance = 0.5; /* percent */
 
 /* ---- gathering ---- */
@@ -59,6 +60,11 @@ imp_status imp_paper_find(const imp_paper_row *row, const char *folder, imp_pape
     return IMP_OK;
 }
 
+bool imp_paper_is_goal(const imp_paper_row *row)
+{
+    return strcmp(row->method, "IMP") == 0 && !isnan(row->figure);
+}
+
 bool imp_paper_is_met(const imp_paper_row *row, double figure)
 {
     return figure >= row->figure - row->interval - allowance * scale_of(row) / 100;
@@ -79,6 +85,10 @@ static void write_count(FILE *text, int64_t count)
 
 static void write_figure(FILE *text, double figure, double interval, int digits)
 {
+    if (isnan(figure)) {
+        fputs(" | ", text);
+        return;
+    }
     fprintf(text, " | %.*f", digits, figure);
     if (isfinite(interval) && interval > 0)
         fprintf(text, " ± %.*f", digits, interval);
@@ -95,8 +105,14 @@ static void write_findings(FILE *text, const imp_paper_row *row, const imp_paper
                            int digits)
 {
     write_figure(text, found->figure.mean, found->figure.half_width, digits);
-    fprintf(text, " | %+.*f | %s | %zu", digits, rounded(found->figure.mean - row->figure, digits),
-            imp_paper_is_met(row, found->figure.mean) ? "yes" : "no", found->seeds);
+    fputs(" | ", text);
+    if (!isnan(row->figure))
+        fprintf(text, "%+.*f", digits, rounded(found->figure.mean - row->figure, digits));
+    fprintf(text, " | %s | %zu",
+            !imp_paper_is_goal(row)                     ? ""
+            : imp_paper_is_met(row, found->figure.mean) ? "yes"
+                                                        : "no",
+            found->seeds);
     if (found->seeds > 1)
         fprintf(text, ": %.*f to %.*f", digits, found->least, digits, found->most);
     fputs(" | ", text);
@@ -119,9 +135,35 @@ static void write_row(FILE *text, const imp_paper_row *row, const imp_paper_find
         fputs(" | not run | | | | | |\n", text);
 }
 
+/* IMP's rows, each figure once though several tables may show it, and those of other methods. */
 typedef struct tally {
     size_t met, missed, absent;
+    size_t others, others_absent;
 } tally;
+
+static bool is_shown_before(size_t index)
+{
+    imp_paper_row row = imp_paper_row_at(index);
+    for (size_t i = 0; i < index; i++) {
+        imp_paper_row other = imp_paper_row_at(i);
+        if (imp_paper_rows_share(&other, &row) && other.measure == row.measure)
+            return true;
+    }
+    return false;
+}
+
+static void count_row(tally *sum, const imp_paper_row *row, const imp_paper_finding *found)
+{
+    bool absent = found->seeds == 0, met = imp_paper_is_met(row, found->figure.mean);
+    if (imp_paper_is_goal(row)) {
+        sum->absent += absent;
+        sum->met += !absent && met;
+        sum->missed += !absent && !met;
+    } else {
+        sum->others++;
+        sum->others_absent += absent;
+    }
+}
 
 /* A table with the paper's figures. */
 static imp_status write_rows(FILE *text, const char *table, const char *folder, tally *sum,
@@ -139,10 +181,8 @@ static imp_status write_rows(FILE *text, const char *table, const char *folder, 
         if (status)
             return status;
         write_row(text, &row, &found);
-        bool met = found.seeds > 0 && imp_paper_is_met(&row, found.figure.mean);
-        sum->absent += found.seeds == 0;
-        sum->met += met;
-        sum->missed += found.seeds > 0 && !met;
+        if (!is_shown_before(i))
+            count_row(sum, &row, &found);
     }
     return IMP_OK;
 }
@@ -150,9 +190,9 @@ static imp_status write_rows(FILE *text, const char *table, const char *folder, 
 /* A table that is a picture in the paper: it has no figures to compare with. */
 static void write_picture(FILE *text, const imp_paper_table *table, const char *folder)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.svg", folder, table->name);
-    if (access(path, F_OK) == 0)
+    char name[80];
+    snprintf(name, sizeof name, "%s.svg", table->name);
+    if (imp_run_has(folder, name))
         fprintf(text, "![%s](%s.svg)\n\nThe numbers are in [%s.csv](%s.csv).\n", table->title,
                 table->name, table->name, table->name);
     else
@@ -187,30 +227,32 @@ static imp_status write_tables(FILE *text, const char *folder, tally *sum, imp_e
 static void write_head(FILE *text, const tally *sum)
 {
     fprintf(text,
-            "# The paper's Omniglot tables\n\n"
+            "%s\n"
             "Written by `imp paper` from the result files in this folder; only notes.md is written "
             "by hand.\nEach result file says how its model was trained, on which data, and which "
             "`imp eval` gives its\nfigures again.\n\n"
             "Accuracies are in percent, means over test episodes with 95%% intervals. Where a run "
             "has several\nseeds, figure and interval are the means of theirs, and their range "
-            "stands beside. A row is met\nif ours is better than the paper's figure, or below it "
-            "by no more than the paper's interval and\n%.1f points. The paper trains for 20,000 "
-            "updates; where ours are fewer, the result file says how\nthe learning rate was halved "
-            "on the way. Training is the time that one seed took.\n\n"
-            "%zu rows are met, %zu are not, %zu are not run.\n",
-            allowance, sum->met, sum->missed, sum->absent);
+            "stands beside. A row of IMP's is\nmet if ours is better than the paper's figure, or "
+            "below it by no more than the paper's interval and\n%.1f points; the other methods are "
+            "there to compare with. The paper's 160,000 iterations are 20,000\nupdates of eight "
+            "episodes; where ours are fewer, the result file says how the learning rate was\n"
+            "halved on the way. Training is the time that one seed took on the machine at hand, "
+            "without validation.\n\n"
+            "Of IMP's figures %zu are met, %zu are not, %zu are not run; of the %zu others %zu are "
+            "not run.\n",
+            title, allowance, sum->met, sum->missed, sum->absent, sum->others, sum->others_absent);
 }
 
 static imp_status write_notes(FILE *text, const char *folder, imp_error *error)
 {
     enum { LIMIT = 1 << 20 };
-    char path[4096];
+    static const char name[] = "notes.md";
     unsigned char *notes;
     size_t size;
-    snprintf(path, sizeof path, "%s/notes.md", folder);
-    if (access(path, F_OK) != 0)
+    if (!imp_run_has(folder, name))
         return IMP_OK;
-    imp_status status = imp_file_read(path, LIMIT, &notes, &size, error);
+    imp_status status = imp_file_read(imp_run_file(folder, name).text, LIMIT, &notes, &size, error);
     if (status)
         return status;
     fputs("\n", text);
@@ -221,12 +263,35 @@ static imp_status write_notes(FILE *text, const char *folder, imp_error *error)
 
 /* ---- the file ---- */
 
+static const char report_name[] = "README.md";
+
+/* Somebody may name a folder that has a README.md of its own. */
+static imp_status check_place(const char *folder, imp_error *error)
+{
+    enum { LIMIT = 16 << 20 };
+    unsigned char *text;
+    size_t size;
+    if (!imp_run_has(folder, report_name))
+        return IMP_OK;
+    imp_run_path path = imp_run_file(folder, report_name);
+    imp_status status = imp_file_read(path.text, LIMIT, &text, &size, error);
+    if (status)
+        return status;
+    if (strncmp((const char *)text, title, strlen(title)) != 0)
+        status = imp_fail(error, IMP_EINVAL,
+                          "'%s' is no report of the paper's tables and is left as it is; give "
+                          "another folder with --out",
+                          path.text);
+    imp_release(text);
+    return status;
+}
+
 static imp_status save(const char *folder, const char *head, const char *body, imp_error *error)
 {
-    char path[4096];
     imp_writer writer;
-    snprintf(path, sizeof path, "%s/README.md", folder);
-    imp_status status = imp_writer_open(&writer, path, error);
+    imp_status status = check_place(folder, error);
+    if (!status)
+        status = imp_writer_open(&writer, imp_run_file(folder, report_name).text, error);
     if (!status)
         status = imp_writer_write(&writer, head, strlen(head), error);
     if (!status)

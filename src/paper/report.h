@@ -21,12 +21,17 @@ typedef struct imp_paper_finding {
 imp_status imp_paper_find(const imp_paper_row *row, const char *folder, imp_paper_finding *finding,
                           imp_error *error);
 
+/* Whether a row is IMP's, whose figure is to be reached. Those of the other methods are to compare
+ * with: a baseline that does better than in the paper reaches nothing. */
+bool imp_paper_is_goal(const imp_paper_row *row);
+
 /* Whether a figure reaches the paper's: it is better, or no further below than the paper's interval
  * and half a point. */
 bool imp_paper_is_met(const imp_paper_row *row, double figure);
 
 /* Writes FOLDER/README.md atomically from the result files and pictures in the folder, with
- * FOLDER/notes.md, which is written by hand, at its end. */
+ * FOLDER/notes.md, which is written by hand, at its end. IMP_EINVAL if there is a README.md that is
+ * no such report. */
 imp_status imp_paper_report(const char *folder, imp_error *error);
 
 #endif

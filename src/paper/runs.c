@@ -10,10 +10,11 @@
 #include "train/recipe.h"
 
 /* Schedules: how many updates, at which the learning rate is halved first, and after how many more
- * each time. The paper's is FULL. CUT is the same ended early, when the rate is a 16th and little
- * changes any more; SHORT is it scaled down. */
+ * each time. The paper's is FULL. CUT is the same ended early, when the rate is a 16th or less and
+ * little changes any more; STEEP gets there sooner; SHORT is FULL scaled down. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
+#define STEEP 8000, 4000, 1000
 #define SHORT 5000, 1000, 500
 
 /* The distractors' variance of Ren et al. starts at 100 and is learned. */
@@ -21,56 +22,58 @@
 
 /* clang-format off */
 static const imp_paper_run runs[] = {
-    /* name                                  recipe                       changes                                        schedule, seeds */
-    {"alphabets-imp",                        "omniglot-alphabets",        "",                                            CUT,   3},
-    {"alphabets-prototypes",                 "omniglot-alphabets",        "--method prototypes",                         CUT,   3},
-    {"alphabets-neighbors",                  "omniglot-alphabets",        "--method neighbors",                          CUT,   1},
-    {"alphabets-prototypes-sigma",           "omniglot-alphabets",        "--method prototypes --learn-sigma",           CUT,   1},
+    /* name                                  recipe                       changes                              schedule, seeds */
+    {"alphabets-imp",                        "omniglot-alphabets",        "",                                  CUT,   3},
+    {"alphabets-prototypes",                 "omniglot-alphabets",        "--method prototypes",               CUT,   3},
+    {"alphabets-neighbors",                  "omniglot-alphabets",        "--method neighbors",                CUT,   1},
+    {"alphabets-prototypes-sigma",           "omniglot-alphabets",        "--method prototypes --learn-sigma", CUT,   1},
 
-    {"modes-imp",                            "omniglot-held-out-modes",   "",                                            FULL,  1},
-    {"modes-prototypes",                     "omniglot-held-out-modes",   "--method prototypes",                         FULL,  1},
+    {"modes-imp",                            "omniglot-held-out-modes",   "",                                  FULL,  1},
+    {"modes-prototypes",                     "omniglot-held-out-modes",   "--method prototypes",               FULL,  1},
 
-    {"5way-1shot-imp",                       "omniglot-5way-1shot",       "",                                            FULL,  1},
-    {"5way-1shot-prototypes",                "omniglot-5way-1shot",       "--method prototypes",                         FULL,  1},
-    {"5way-1shot-neighbors",                 "omniglot-5way-1shot",       "--method neighbors",                          FULL,  1},
-    {"5way-5shot-imp",                       "omniglot-5way-5shot",       "",                                            FULL,  1},
-    {"5way-5shot-prototypes",                "omniglot-5way-5shot",       "--method prototypes",                         FULL,  1},
-    {"5way-5shot-neighbors",                 "omniglot-5way-5shot",       "--method neighbors",                          FULL,  1},
-    {"20way-1shot-imp",                      "omniglot-20way-1shot",      "",                                            FULL,  1},
-    {"20way-1shot-prototypes",               "omniglot-20way-1shot",      "--method prototypes",                         FULL,  1},
-    {"20way-1shot-neighbors",                "omniglot-20way-1shot",      "--method neighbors",                          FULL,  1},
-    {"20way-5shot-imp",                      "omniglot-20way-5shot",      "",                                            FULL,  1},
-    {"20way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes",                         FULL,  1},
-    {"20way-5shot-neighbors",                "omniglot-20way-5shot",      "--method neighbors",                          FULL,  1},
+    {"5way-1shot-imp",                       "omniglot-5way-1shot",       "",                                  FULL,  1},
+    {"5way-1shot-prototypes",                "omniglot-5way-1shot",       "--method prototypes",               FULL,  1},
+    {"5way-1shot-neighbors",                 "omniglot-5way-1shot",       "--method neighbors",                FULL,  1},
+    {"5way-5shot-imp",                       "omniglot-5way-5shot",       "",                                  FULL,  1},
+    {"5way-5shot-prototypes",                "omniglot-5way-5shot",       "--method prototypes",               FULL,  1},
+    {"5way-5shot-neighbors",                 "omniglot-5way-5shot",       "--method neighbors",                FULL,  1},
+    {"20way-1shot-imp",                      "omniglot-20way-1shot",      "",                                  FULL,  1},
+    {"20way-1shot-prototypes",               "omniglot-20way-1shot",      "--method prototypes",               FULL,  1},
+    {"20way-1shot-neighbors",                "omniglot-20way-1shot",      "--method neighbors",                FULL,  1},
+    {"20way-5shot-imp",                      "omniglot-20way-5shot",      "",                                  FULL,  1},
+    {"20way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes",               FULL,  1},
+    {"20way-5shot-neighbors",                "omniglot-20way-5shot",      "--method neighbors",                FULL,  1},
 
-    {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                            SHORT, 3},
-    {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",                         SHORT, 1},
-    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                          SHORT, 1},
-    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                           SHORT, 1},
-    {"semi-5way-5shot-imp",                  "omniglot-semi-5way-5shot",  "",                                            SHORT, 1},
-    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",                         SHORT, 1},
-    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                          SHORT, 1},
-    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                           SHORT, 1},
-    {"semi-20way-1shot-imp",                 "omniglot-semi-20way-1shot", "",                                            FULL,  1},
-    {"semi-20way-1shot-prototypes",          "omniglot-semi-20way-1shot", "--method prototypes",                         FULL,  1},
-    {"semi-20way-1shot-neighbors",           "omniglot-semi-20way-1shot", "--method neighbors",                          FULL,  1},
-    {"semi-20way-1shot-soft-kmeans-cluster", "omniglot-semi-20way-1shot", REN,                                           FULL,  1},
-    {"semi-20way-5shot-imp",                 "omniglot-semi-20way-5shot", "",                                            FULL,  1},
-    {"semi-20way-5shot-prototypes",          "omniglot-semi-20way-5shot", "--method prototypes",                         FULL,  1},
-    {"semi-20way-5shot-neighbors",           "omniglot-semi-20way-5shot", "--method neighbors",                          FULL,  1},
-    {"semi-20way-5shot-soft-kmeans-cluster", "omniglot-semi-20way-5shot", REN,                                           FULL,  1},
+    {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                  STEEP, 3},
+    {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",               STEEP, 1},
+    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                STEEP, 1},
+    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                 STEEP, 1},
+    {"semi-5way-5shot-imp",                  "omniglot-semi-5way-5shot",  "",                                  STEEP, 1},
+    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",               STEEP, 1},
+    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                STEEP, 1},
+    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                 STEEP, 1},
+    {"semi-20way-1shot-imp",                 "omniglot-semi-20way-1shot", "",                                  FULL,  1},
+    {"semi-20way-1shot-prototypes",          "omniglot-semi-20way-1shot", "--method prototypes",               FULL,  1},
+    {"semi-20way-1shot-neighbors",           "omniglot-semi-20way-1shot", "--method neighbors",                FULL,  1},
+    {"semi-20way-1shot-soft-kmeans-cluster", "omniglot-semi-20way-1shot", REN,                                 FULL,  1},
+    {"semi-20way-5shot-imp",                 "omniglot-semi-20way-5shot", "",                                  FULL,  1},
+    {"semi-20way-5shot-prototypes",          "omniglot-semi-20way-5shot", "--method prototypes",               FULL,  1},
+    {"semi-20way-5shot-neighbors",           "omniglot-semi-20way-5shot", "--method neighbors",                FULL,  1},
+    {"semi-20way-5shot-soft-kmeans-cluster", "omniglot-semi-20way-5shot", REN,                                 FULL,  1},
 
-    {"semi-5way-1shot-imp-tied",             "omniglot-semi-5way-1shot",  "--method imp-tied",                           SHORT, 1},
-    {"semi-5way-1shot-map-dp",               "omniglot-semi-5way-1shot",  "--method map-dp",                             SHORT, 1},
-    {"semi-5way-1shot-em",                   "omniglot-semi-5way-1shot",  "--method em",                                 SHORT, 1},
-    {"semi-5way-1shot-em-no-prior",          "omniglot-semi-5way-1shot",  "--method em --no-prior",                      SHORT, 1},
-    {"semi-5way-1shot-dp-means",             "omniglot-semi-5way-1shot",  "--method dp-means",                           SHORT, 1},
-    {"semi-5way-1shot-imp-2-steps",          "omniglot-semi-5way-1shot",  "--cluster-steps 2",                           SHORT, 1},
+    /* Ablations of semi-5way-1shot, which compare with each other. */
+    {"ablation-imp",                         "omniglot-semi-5way-1shot",  "",                                  SHORT, 1},
+    {"ablation-imp-tied",                    "omniglot-semi-5way-1shot",  "--method imp-tied",                 SHORT, 1},
+    {"ablation-imp-2-steps",                 "omniglot-semi-5way-1shot",  "--cluster-steps 2",                 SHORT, 1},
+    {"ablation-map-dp",                      "omniglot-semi-5way-1shot",  "--method map-dp",                   SHORT, 1},
+    {"ablation-em",                          "omniglot-semi-5way-1shot",  "--method em",                       SHORT, 1},
+    {"ablation-em-no-prior",                 "omniglot-semi-5way-1shot",  "--method em --no-prior",            SHORT, 1},
+    {"ablation-dp-means",                    "omniglot-semi-5way-1shot",  "--method dp-means",                 SHORT, 1},
 
-    {"accumulation-1shot-16-episodes",       "omniglot-accumulation",     "--method prototypes",                         FULL,  1},
-    {"accumulation-1shot-1-episode",         "omniglot-accumulation",     "--method prototypes --accumulate 1",          FULL,  1},
-    {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--method prototypes --shot 5",                FULL,  1},
-    {"accumulation-5shot-1-episode",         "omniglot-accumulation",     "--method prototypes --shot 5 --accumulate 1", FULL,  1},
+    {"accumulation-1shot-16-episodes",       "omniglot-accumulation",     "",                                  FULL,  1},
+    {"accumulation-1shot-1-episode",         "omniglot-accumulation",     "--accumulate 1",                    FULL,  1},
+    {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--shot 5",                          FULL,  1},
+    {"accumulation-5shot-1-episode",         "omniglot-accumulation",     "--shot 5 --accumulate 1",           FULL,  1},
 };
 /* clang-format on */
 
@@ -142,22 +145,13 @@ void imp_paper_train_command(const imp_paper_run *run, const imp_settings *setti
 
 const char *imp_paper_disagreement(const imp_settings *there, const imp_settings *wanted)
 {
-    static const char *const free_names[] = {"data", "checkpoint-every", "log-every"};
-    for (size_t i = 0; imp_setting_at(i); i++) {
-        const imp_setting *setting = imp_setting_at(i);
-        bool may_differ = false;
-        for (size_t n = 0; n < sizeof free_names / sizeof *free_names; n++)
-            may_differ |= strcmp(setting->name, free_names[n]) == 0;
-        if (!may_differ && !imp_setting_equal(setting, there, wanted))
-            return setting->name;
-    }
-    return NULL;
+    static const char *const free_names[] = {"data", "checkpoint-every", "log-every", NULL};
+    return imp_settings_difference(there, wanted, free_names);
 }
 
 double imp_paper_images(const imp_settings *settings)
 {
-    bool alphabets = settings->task % 2 == 1; /* the names come in pairs */
-    double modes = alphabets ? (double)settings->modes : 1;
+    double modes = imp_settings_by_super_class(settings) ? (double)settings->modes : 1;
     double labeled = (double)(settings->shot + settings->queries + settings->unlabeled);
     double episode = (double)settings->way * modes * labeled +
                      (double)settings->distractors * modes * (double)settings->unlabeled;

@@ -40,6 +40,9 @@ imp_paper_row imp_paper_row_at(size_t index);
 /* The name of a measure in result files: "accuracy", "purity", "nmi", "ami". */
 const char *imp_paper_measure_name(imp_paper_measure measure);
 
+/* Whether two rows show measures of one evaluation. */
+bool imp_paper_rows_share(const imp_paper_row *a, const imp_paper_row *b);
+
 /* Whether a row belongs to `table`; NULL stands for all. */
 bool imp_paper_row_is_in(const imp_paper_row *row, const char *table);
 

@@ -23,15 +23,15 @@ END
     run --separate-stderr "$IMP" paper tied "${tiny[@]}"
     [ "$status" -eq 0 ]
     [ -z "$output" ]
-    [[ $stderr == *"semi-5way-1shot-imp-seed1: training begins"*"2/2  loss "* ]]
+    [[ $stderr == *"ablation-imp-seed1: training begins"*"2/2  loss "* ]]
     [[ $stderr == *"the report is out/README.md" ]]
     [ "$(ls out | tr '\n' ' ')" = \
-        "README.md semi-5way-1shot-imp-seed1.json semi-5way-1shot-imp-tied-seed1.json " ]
-    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* | -[0-9.]* | no | 1 | 2 |' \
+        "README.md ablation-imp-seed1.json ablation-imp-tied-seed1.json " ]
+    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* | -[0-9.]* |  | 1 | 2 |' \
         out/README.md
     run --separate-stderr "$IMP" paper --list "${tiny[@]}" tied
     [ "$status" -eq 0 ]
-    [[ ${lines[1]} =~ ^\ +semi-5way-1shot-imp-seed1\ +done ]]
+    [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +done ]]
     [[ ${lines[3]} == "2 runs are done, 0 begun, 0 not begun; "* ]]
 
     # nothing is made twice, with or without the runs
@@ -47,7 +47,7 @@ END
     "$IMP" paper tied "${tiny[@]}" --quiet
     read -ra eval <<<"$(/usr/bin/python3 - <<'END'
 import json
-result = json.load(open("out/semi-5way-1shot-imp-seed1.json"))
+result = json.load(open("out/ablation-imp-seed1.json"))
 print(result["evaluations"][0]["command"].replace("imp ", "", 1)
       .replace("DATA", "glyphs").replace("--model ", "--model runs/"))
 END
@@ -55,19 +55,19 @@ END
     "$IMP" "${eval[@]}" --json >again.json
     /usr/bin/python3 - <<'END'
 import json
-ours = json.load(open("out/semi-5way-1shot-imp-seed1.json"))["evaluations"][0]["accuracy"]
+ours = json.load(open("out/ablation-imp-seed1.json"))["evaluations"][0]["accuracy"]
 again = json.load(open("again.json"))["results"][0]
 assert (ours["mean"], ours["interval"]) == (again["accuracy"], again["interval"])
 END
     read -ra train <<<"$(/usr/bin/python3 - <<'END'
 import json
-result = json.load(open("out/semi-5way-1shot-imp-tied-seed1.json"))
+result = json.load(open("out/ablation-imp-tied-seed1.json"))
 print(result["command"].replace("imp ", "", 1).replace("DATA", "glyphs"))
 END
 )"
     "$IMP" "${train[@]}" --quiet
-    cmp semi-5way-1shot-imp-tied-seed1/model.safetensors \
-        runs/semi-5way-1shot-imp-tied-seed1/model.safetensors
+    cmp ablation-imp-tied-seed1/model.safetensors \
+        runs/ablation-imp-tied-seed1/model.safetensors
 }
 
 @test "stopped by Ctrl-C and called again, the results are the same" {
@@ -79,9 +79,9 @@ END
     status=0
     wait $! || status=$?
     [ "$status" -eq 130 ]
-    [ "$(tail -n 1 log)" = "stopped; the same command goes on: imp paper tied" ]
+    [ "$(tail -n 1 log)" = "stopped; the same command goes on" ]
     run --separate-stderr "$IMP" paper --list "${wanted[@]}" --runs parts --out parts-out
-    [[ ${lines[1]} =~ ^\ +semi-5way-1shot-imp-seed1\ +begun,\ [1-5]\ of\ 6\ updates ]]
+    [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +begun,\ [1-5]\ of\ 6\ updates ]]
     "$IMP" paper "${wanted[@]}" --runs parts --out parts-out --quiet
     for file in whole-out/*.json; do
         [ "$(result "$file")" = "$(result "parts-out/${file#*/}")" ]
@@ -90,16 +90,16 @@ END
 
 @test "a run made by hand is taken up, one with other settings is not" {
     "$IMP" train --recipe omniglot-semi-5way-1shot --data glyphs --method imp-tied --updates 2 \
-        --halve-from 0 --halve-every 0 --seed 1 --out runs/semi-5way-1shot-imp-tied-seed1 --quiet
+        --halve-from 0 --halve-every 0 --seed 1 --out runs/ablation-imp-tied-seed1 --quiet
     "$IMP" train --recipe omniglot-semi-5way-1shot --data glyphs --updates 2 --halve-from 0 \
-        --halve-every 0 --alpha 0.2 --seed 1 --out runs/semi-5way-1shot-imp-seed1 --quiet
+        --halve-every 0 --alpha 0.2 --seed 1 --out runs/ablation-imp-seed1 --quiet
     run --separate-stderr "$IMP" paper tied "${tiny[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == *"imp paper: semi-5way-1shot-imp-seed1: the run in 'runs/semi-5way-1shot-imp-seed1' has another 'alpha' than the table asks for; "* ]]
-    [[ $stderr == *"semi-5way-1shot-imp-tied-seed1: measuring"* ]]
-    [[ $stderr == *"imp paper: 1 runs failed, the others are done" ]]
+    [[ $stderr == *"imp paper: ablation-imp-seed1: the run in 'runs/ablation-imp-seed1' has another 'alpha' than the table asks for; "* ]]
+    [[ $stderr == *"ablation-imp-tied-seed1: measuring"* ]]
+    [[ $stderr == *"imp paper: 1 of the runs and pictures failed" ]]
     [[ $stderr != *training* ]]
-    [ -e out/semi-5way-1shot-imp-tied-seed1.json ]
+    [ -e out/ablation-imp-tied-seed1.json ]
 }
 
 @test "the figure of lambda is drawn, with its numbers" {
@@ -116,15 +116,15 @@ END
     run --separate-stderr "$IMP" paper all --train-nothing "${tiny[@]}"
     [ "$status" -eq 0 ]
     [ "$(ls out)" = README.md ]
-    grep -q "^0 rows are met, 0 are not, " out/README.md
+    grep -q "^Of IMP's figures 0 are met, 0 are not, " out/README.md
 }
 
 @test "a damaged result is a sentence" {
     mkdir out
-    echo '{"run": "semi-5way-1shot-imp"}' >out/semi-5way-1shot-imp-seed1.json
+    echo '{"run": "ablation-imp"}' >out/ablation-imp-seed1.json
     run --separate-stderr "$IMP" paper tied --train-nothing "${tiny[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp paper: semi-5way-1shot-imp-seed1: out/semi-5way-1shot-imp-seed1.json: 'seed' is missing or not a number"* ]]
+    [[ $stderr == "imp paper: ablation-imp-seed1: out/ablation-imp-seed1.json: 'seed' is missing or not a number"* ]]
 }
 
 @test "mistakes are sentences" {
@@ -148,4 +148,27 @@ END
     [ "$status" -eq 0 ]
     [[ ${lines[1]} =~ ^\ +alphabets-imp-seed1\ +not\ begun,\ [0-9]+\ updates\ +about\ [0-9:]+$ ]]
     [[ $output == *" 0 begun, "*"estimated at "*" images/s" ]]
+}
+
+@test "results of other settings, and somebody's README, are left alone" {
+    "$IMP" paper tied "${tiny[@]}" --quiet
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}" --updates 3 --runs other
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp paper: ablation-imp-seed1: 'out/ablation-imp-seed1.json' is the result of a run with another 'updates' than the table asks for; "* ]]
+    [ ! -e other/ablation-imp-seed1 ]
+    echo mine >README.md
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}" --out . --train-nothing
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"imp paper: './README.md' is no report of the paper's tables and is left as it is; "* ]]
+    [ "$(cat README.md)" = mine ]
+}
+
+@test "a list of all tables counts what any of them lacks" {
+    "$IMP" paper tied "${tiny[@]}" --quiet
+    rm -r runs
+    run --separate-stderr "$IMP" paper --list tied "${tiny[@]}"
+    [[ $output =~ ablation-imp-seed1\ +done ]]
+    run --separate-stderr "$IMP" paper --list "${tiny[@]}"
+    [[ $output =~ ablation-imp-seed1\ +not\ begun ]]
+    [[ $output =~ ablation-imp-tied-seed1\ +done ]]
 }

@@ -188,11 +188,11 @@ static void the_report_shows_differences(void **state)
         "| alphabets → alphabets, 10-way 10-shot | IMP | 92.0 ± 0.1 | 92.0 ± 0.2 | +0.0 | yes | 2: "
         "91.0 to 93.0 | 1,000 to 2,000 | 2 min |\n",
         "| alphabets → alphabets, 10-way 10-shot | prototypes | 65.6 ± 0.4 | 61.5 ± 0.4 | -4.1 | "
-        "no | 1 | 1,000 | 1 min |\n",
+        " | 1 | 1,000 | 1 min |\n",
         "| alphabets → alphabets, 10-way 10-shot | neighbors | 92.4 ± 0.2 | not run | | | | | |\n",
-        "| AMI, 100-way | DP-means | 0.58 | 0.571 ± 0.010 | -0.009 | no | 1 | 2,000 | 2 min |\n",
-        /* the first two are also rows of the table "sigma" */
-        "\n2 rows are met, 3 are not, ",
+        "| AMI, 100-way | DP-means | 0.58 | 0.571 ± 0.010 | -0.009 |  | 1 | 2,000 | 2 min |\n",
+        /* the table "sigma" shows the first again */
+        "\nOf IMP's figures 1 are met, 0 are not, ",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (!strstr(text, lines[i]))

@@ -91,7 +91,7 @@ static void runs_are_settings(void **state)
 static void settings_follow_the_table(void **state)
 {
     (void)state;
-    imp_paper_run run = imp_paper_run_at(imp_paper_run_find("semi-5way-1shot-em-no-prior"));
+    imp_paper_run run = imp_paper_run_at(imp_paper_run_find("ablation-em-no-prior"));
     imp_settings settings;
     assert_int_equal(imp_paper_settings(&run, 1, "x", 1000, &settings, NULL), IMP_OK);
     assert_string_equal(settings.method, "em");
@@ -106,7 +106,7 @@ static void settings_follow_the_table(void **state)
     assert_string_equal(command,
                         "imp train --recipe omniglot-semi-5way-1shot --data DATA --method em "
                         "--no-prior --updates 1000 --halve-from 200 --halve-every 100 --seed 1 "
-                        "--out semi-5way-1shot-em-no-prior-seed1");
+                        "--out ablation-em-no-prior-seed1");
 
     imp_settings other = settings;
     other.data = "elsewhere";
