@@ -10,11 +10,10 @@
 #include "train/recipe.h"
 
 /* Schedules: how many updates, at which the learning rate is halved first, and after how many more
- * each time. The paper's is FULL. CUT is the same ended early, when the rate is a 16th or less and
- * little changes any more; STEEP gets there sooner; SHORT is FULL scaled down. */
+ * each time. The paper's is FULL. CUT is the same ended early, when the rate is a 16th and little
+ * changes any more; SHORT is FULL scaled down. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
-#define STEEP 8000, 4000, 1000
 #define SHORT 5000, 1000, 500
 
 /* The distractors' variance of Ren et al. starts at 100 and is learned. */
@@ -44,14 +43,14 @@ static const imp_paper_run runs[] = {
     {"20way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes",               FULL,  1},
     {"20way-5shot-neighbors",                "omniglot-20way-5shot",      "--method neighbors",                FULL,  1},
 
-    {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                  STEEP, 3},
-    {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",               STEEP, 1},
-    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                STEEP, 1},
-    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                 STEEP, 1},
-    {"semi-5way-5shot-imp",                  "omniglot-semi-5way-5shot",  "",                                  STEEP, 1},
-    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",               STEEP, 1},
-    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                STEEP, 1},
-    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                 STEEP, 1},
+    {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                  CUT,   3},
+    {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",               CUT,   1},
+    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                CUT,   1},
+    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                 CUT,   1},
+    {"semi-5way-5shot-imp",                  "omniglot-semi-5way-5shot",  "",                                  CUT,   1},
+    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",               CUT,   1},
+    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                CUT,   1},
+    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                 CUT,   1},
     {"semi-20way-1shot-imp",                 "omniglot-semi-20way-1shot", "",                                  FULL,  1},
     {"semi-20way-1shot-prototypes",          "omniglot-semi-20way-1shot", "--method prototypes",               FULL,  1},
     {"semi-20way-1shot-neighbors",           "omniglot-semi-20way-1shot", "--method neighbors",                FULL,  1},
