@@ -14,6 +14,7 @@
 #include <imp/method.h>
 #include <imp/metrics.h>
 #include <imp/mixture.h>
+#include <imp/model.h>
 #include <imp/network.h>
 #include <imp/optimizer.h>
 #include <imp/status.h>

@@ -115,18 +115,18 @@ class MixtureCluster(Structure):
     ]
 
 
-# ---- network.h ----
+# ---- model.h ----
+
+INVERSIONS = {"none": 0, "all": 1, "light": 2}
 
 
-class NetworkOptions(Structure):
+class ModelSummary(Structure):
     _fields_ = [
-        ("size", c_size_t),
         ("channels", c_size_t),
         ("height", c_size_t),
         ("width", c_size_t),
-        ("seed", c_uint64),
-        ("threads", c_int),
-        ("unfused", c_int),
+        ("inversion", c_int),
+        ("mixture", MixtureOptions),
     ]
 
 
@@ -140,7 +140,7 @@ STRUCTURES = {
     "imp_mixture_predictions": MixturePredictions,
     "imp_mixture_summary": MixtureSummary,
     "imp_mixture_cluster": MixtureCluster,
-    "imp_network_options": NetworkOptions,
+    "imp_model_summary": ModelSummary,
 }
 
 # ---- functions: what they return, what they take ----
@@ -191,8 +191,10 @@ FUNCTIONS = {
     "imp_mixture_to_bytes": (_status, [_object, _new, POINTER(c_size_t), _error]),
     "imp_mixture_bytes_free": (None, [c_void_p]),
     "imp_mixture_from_bytes": (_status, [c_char_p, _count, _new, _error]),
+    # model.h
+    "imp_model_summarize": (_status, [c_char_p, POINTER(ModelSummary), _error]),
+    "imp_model_images": (_status, [POINTER(ModelSummary), c_void_p, _count, _points, _error]),
     # network.h
     "imp_network_free": (None, [_object]),
-    "imp_network_options_of": (POINTER(NetworkOptions), [_object]),
-    "imp_network_load": (_status, [c_char_p, c_char_p, POINTER(NetworkOptions), _new, _error]),
+    "imp_network_load": (_status, [c_char_p, c_char_p, c_void_p, _new, _error]),
 }

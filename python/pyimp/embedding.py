@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _parameters
+from . import _api, _parameters
 from ._library import address, call, create, library
-from ._safetensors import Safetensors
+
+_OWN = -1  # as the model says
+_INKS = {"own": _OWN, "as-is": _api.INVERSIONS["none"], "invert": _api.INVERSIONS["all"]}
 
 
 class Embedding:
@@ -27,6 +27,8 @@ class Embedding:
         A model file.
     threads : int, default=0
         To use; 0 is as many as the machine offers. The bits do not depend on it.
+    ink : {'own', 'as-is', 'invert'}, default='own'
+        Which pictures to invert: as the model says, none or all.
 
     Attributes
     ----------
@@ -34,38 +36,37 @@ class Embedding:
         Of a picture.
     dimensions : int
         Of an embedding.
-    inverted : bool
-        Whether the network was trained on inverted pictures (ink high, paper low).
+    inversion : {'none', 'all', 'light'}
+        Which pictures are inverted: 'light' are those that are light along their edges, so that
+        ink is bright in all, as models of drawings have it.
     mixture_parameters : dict
-        What the training learned or used of `alpha`, `sigma_l` and `sigma_u`, for
-        `InfiniteMixturePrototypes(**embedding.mixture_parameters)`; empty for a file of a
-        network alone.
+        What the training learned or used, for
+        `InfiniteMixturePrototypes(**embedding.mixture_parameters)`: with them it makes the clusters
+        that `imp classify` makes of the same pictures.
     """
 
-    def __init__(self, path: str | os.PathLike, threads: int = 0) -> None:
+    def __init__(self, path: str | os.PathLike, threads: int = 0, ink: str = "own") -> None:
         self.path = os.path.abspath(path)
         self.threads = _parameters.count(threads, "threads")
-        with open(self.path, "rb") as file:
-            data = file.read()
-        network = create(
-            library.imp_network_free,
-            library.imp_network_load,
-            os.fsencode(self.path),
-            None,
-            None,
-        )
+        self.ink = ink
+        wanted = _parameters.choice(ink, "ink", _INKS)
+        file = os.fsencode(self.path)
+        network = create(library.imp_network_free, library.imp_network_load, file, None, None)
         self._encoder = create(library.imp_encoder_free, library.imp_encoder_create, network)
-        options = library.imp_network_options_of(network).contents
-        self.channels, self.height, self.width = options.channels, options.height, options.width
+        self._model = _api.ModelSummary()
+        call(library.imp_model_summarize, file, self._model)
+        if wanted != _OWN:
+            self._model.inversion = wanted
+        self.inversion = list(_api.INVERSIONS)[self._model.inversion]
+        self.channels, self.height = self._model.channels, self._model.height
+        self.width = self._model.width
         self.dimensions = library.imp_encoder_output_size(self._encoder)
-        model = Safetensors(data)
-        self.inverted = json.loads(model.metadata.get("preprocessing", "{}")).get("inverted", False)
-        self.mixture_parameters = _mixture_parameters(model)
+        self.mixture_parameters = _parameters_of(self._model.mixture)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, threads: int = 0) -> Embedding:
+    def load(cls, path: str | os.PathLike, threads: int = 0, ink: str = "own") -> Embedding:
         """Reads a model file, as `InfiniteMixturePrototypes.load` reads a mixture."""
-        return cls(path, threads)
+        return cls(path, threads, ink)
 
     def __call__(self, images: ArrayLike) -> np.ndarray:
         """Embeds pictures.
@@ -75,9 +76,9 @@ class Embedding:
         images : array-like
             Of the shape (n, channels, height, width) or (n, height, width, channels), or (n,
             height, width) for a network of one channel. Bytes (uint8) are pictures as they are in
-            files: they are scaled to 0 .. 1 and inverted if the network was trained so. Floats are
-            the network's input and taken as they are, without a copy if they are 32-bit, channels
-            first and contiguous.
+            files: they are scaled to 0 .. 1, and inverted as `inversion` says. Floats are the
+            network's input and taken as they are, without a copy if they are 32-bit, channels first
+            and contiguous.
 
         Returns
         -------
@@ -108,18 +109,28 @@ class Embedding:
                 f"{height}, {width}): channels, height and width"
             )
         if images.dtype == np.uint8:
-            images = np.divide(
-                ~images if self.inverted else images, np.float32(255), dtype=np.float32
-            )
-        elif images.dtype.kind != "f":
+            return self._from_bytes(images)
+        if images.dtype.kind != "f":
             raise ValueError(
                 f"the images are {images.dtype}; they are uint8, from 0 to 255, or floats, from 0 "
                 "to 1"
             )
         return np.ascontiguousarray(images, np.float32)
 
+    def _from_bytes(self, pictures: np.ndarray) -> np.ndarray:
+        images = np.empty(pictures.shape, np.float32)
+        pictures = np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
+        call(
+            library.imp_model_images,
+            self._model,
+            address(pictures),
+            len(pictures),
+            address(images),
+        )
+        return images
+
     def __reduce__(self) -> tuple:
-        return type(self), (self.path, self.threads)
+        return type(self), (self.path, self.threads, self.ink)
 
     def __repr__(self) -> str:
         return (
@@ -128,14 +139,13 @@ class Embedding:
         )
 
 
-def _mixture_parameters(model: Safetensors) -> dict[str, Any]:
-    if "settings" not in model.metadata:
-        return {}
-    parameters = {"alpha": json.loads(model.metadata["settings"])["alpha"]}
-    for name in ("sigma_l", "sigma_u"):
-        for tensor in (f"method.log_{name}", "method.log_sigma"):
-            logarithm = model.tensor(tensor)
-            if logarithm is not None:
-                parameters[name] = math.exp(logarithm)
-                break
-    return parameters
+def _parameters_of(mixture: _api.MixtureOptions) -> dict[str, float | str]:
+    """The library's options by the estimator's names."""
+    threshold = getattr(mixture, "lambda")
+    return {
+        "alpha": mixture.alpha,
+        "sigma_l": mixture.sigma_l,
+        "sigma_u": mixture.sigma_u,
+        "threshold": "auto" if math.isnan(threshold) else threshold,
+        "cluster_steps": mixture.cluster_steps,
+    }

@@ -45,9 +45,10 @@ class Declarations(unittest.TestCase):
             *("IMP_ORDER_DEFAULT", "IMP_ORDER_GIVEN", "IMP_ORDER_RANDOM"),
             "IMP_ORDER_FARTHEST_FIRST",
             *("IMP_ARITHMETIC", "IMP_GEOMETRIC", "IMP_MIN", "IMP_MAX"),
+            *("IMP_INVERT_NONE", "IMP_INVERT_ALL", "IMP_INVERT_LIGHT"),
         ]
         statuses = [_api.OK, _api.EINVAL, _api.ENOMEM, _api.EIO, _api.EFORMAT, _api.EUNSUPPORTED]
-        tables = [_api.RULES, _api.ORDERS, _api.AVERAGES]
+        tables = [_api.RULES, _api.ORDERS, _api.AVERAGES, _api.INVERSIONS]
         expected = statuses + [number for table in tables for number in table.values()]
         lines = "\n    ".join(f'printf("%d\\n", (int){name});' for name in names)
         self.assertEqual(self.run_program(CHECK % lines), expected)

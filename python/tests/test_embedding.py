@@ -1,4 +1,5 @@
-"""Embedding: the library's embeddings to the bit, shapes, bytes and floats, and model files."""
+"""Embedding: the library's and the command's embeddings to the bit, shapes, bytes and floats, and
+model files."""
 
 import copy
 import math
@@ -11,7 +12,8 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from support import COMMAND, environment, imp, needs_command
+from PIL import Image
+from support import COMMAND, SOURCE, environment, imp, needs_command
 
 from pyimp import Embedding, InfiniteMixturePrototypes
 
@@ -37,6 +39,7 @@ class Embeddings(unittest.TestCase):
         cls.folder = Path(scratch.name)
         cls.gray = train(cls.folder / "gray")
         cls.inverted = train(cls.folder / "inverted", "--ink", "invert", "--colour", "rgb")
+        cls.built_in = SOURCE / "models" / "omniglot-alphabets.safetensors"
         random = np.random.default_rng(1)
         cls.bytes = random.integers(0, 256, (30, 3, 16, 16), np.uint8)
         cls.floats = random.random((30, 1, 16, 16), np.float32)
@@ -52,25 +55,79 @@ class Embeddings(unittest.TestCase):
                 np.testing.assert_array_equal(embeddings, np.load(expected))
 
     def test_what_the_model_says(self):
-        for path, channels, inverted in ((self.gray, 1, False), (self.inverted, 3, True)):
+        for path, channels, inversion in ((self.gray, 1, "light"), (self.inverted, 3, "all")):
             embedding, info = Embedding.load(path), imp("model", "info", path)
             shape = (embedding.channels, embedding.height, embedding.width)
             self.assertEqual(shape, (channels, 16, 16))
             self.assertEqual(embedding.dimensions, info["embedding"])
-            self.assertIs(embedding.inverted, inverted)
-            self.assertIs(embedding.inverted, info["inverted"])
-            for name, value in embedding.mixture_parameters.items():
-                self.assertAlmostEqual(value, info.get(name, info["settings"].get(name)))
-            self.assertEqual(set(embedding.mixture_parameters), {"alpha", "sigma_l", "sigma_u"})
-            InfiniteMixturePrototypes(**embedding.mixture_parameters)
+            self.assertEqual(embedding.inversion, inversion)
+            parameters = embedding.mixture_parameters
+            self.assertAlmostEqual(parameters["sigma_l"], info["sigma_l"])
+            self.assertEqual(parameters["sigma_u"], parameters["sigma_l"])
+            self.assertEqual(parameters["alpha"], info["settings"]["alpha"])
+            self.assertEqual((parameters["threshold"], parameters["cluster_steps"]), ("auto", 1))
 
-    def test_bytes_are_scaled_and_inverted_as_in_training(self):
+    def test_bytes_are_scaled_and_inverted_as_asked_for(self):
         scaled = self.bytes.astype(np.float32) / np.float32(255)
         turned = (255 - self.bytes).astype(np.float32) / np.float32(255)
-        gray, inverted = Embedding.load(self.gray), Embedding.load(self.inverted)
-        np.testing.assert_array_equal(gray(self.bytes[:, :1]), gray(scaled[:, :1]))
-        np.testing.assert_array_equal(inverted(self.bytes), inverted(turned))
-        self.assertFalse(np.array_equal(inverted(self.bytes), inverted(scaled)))
+        own = Embedding.load(self.inverted)
+        np.testing.assert_array_equal(own(self.bytes), own(turned))
+        self.assertFalse(np.array_equal(own(self.bytes), own(scaled)))
+        for ink, expected in (("as-is", scaled), ("invert", turned)):
+            gray = Embedding.load(self.gray, ink=ink)
+            np.testing.assert_array_equal(gray(self.bytes[:, :1]), gray(expected[:, :1]))
+
+    def drawings(self, size, channels):
+        """Ink on paper, chalk on a board, and noise, as files and as an array."""
+        random = np.random.default_rng(2)
+        pictures = random.integers(0, 256, (9, size, size, channels), np.uint8)
+        pictures[:3] = 255 - pictures[:3] // 9
+        pictures[3:6] //= 9
+        pictures[:3, 5:9, 3:12] = 20
+        pictures[3:6, 5:9, 3:12] = 230
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        for number, picture in enumerate(pictures):
+            Image.fromarray(picture.squeeze()).save(folder / f"{number}.png")
+        return folder, pictures
+
+    def test_the_commands_bits(self):
+        inverted_gray = train(self.folder / "inverted gray", "--ink", "invert")
+        models = [self.gray, self.inverted, inverted_gray]
+        if self.built_in.exists():
+            models.append(self.built_in)
+        for path in models:
+            embedding = Embedding.load(path)
+            folder, pictures = self.drawings(embedding.width, embedding.channels)
+            for ink in ("own", "as-is", "invert"):
+                file = folder / f"{ink}.npy"
+                arguments = ("embed", folder, "--model", path, "--ink", ink, "-o", file)
+                subprocess.run(
+                    [COMMAND, *arguments], check=True, env=environment(), capture_output=True
+                )
+                found = Embedding.load(path, ink=ink)(pictures)
+                np.testing.assert_array_equal(found, np.load(file), f"{path} {ink}")
+
+    def test_the_commands_mixture(self):
+        models = [self.gray, train(self.folder / "unlabeled", "--unlabeled", "2")]
+        learned = ("--sigma-l", "2", "--sigma-u", "4", "--alpha", "0.3", "--cluster-steps", "3")
+        models.append(train(self.folder / "given", *learned, "--lambda", "7"))
+        for path in models:
+            embedding = Embedding.load(path)
+            folder, pictures = self.drawings(16, 1)
+            for number in range(9):
+                place = folder / ("_unlabeled" if number > 6 else f"class {number % 2}")
+                place.mkdir(exist_ok=True)
+                os.rename(folder / f"{number}.png", place / f"{number}.png")
+            said = imp("classify", "--support", folder, "--model", path, folder / "class 0")
+            labels = [0, 1, 0, 1, 0, 1, 0, -1, -1]
+            order = np.argsort(labels[:7] + [2, 2], kind="stable")  # the command's
+            model = InfiniteMixturePrototypes(**embedding.mixture_parameters)
+            model.fit(embedding(pictures)[order], np.array(labels)[order])
+            self.assertEqual(model.lambda_, said["lambda"])
+            sigmas = [cluster["sigma"] for cluster in said["clusters"]]
+            self.assertEqual(model.cluster_sigmas_.tolist(), sigmas)
+            weights = [cluster["weight"] for cluster in said["clusters"]]
+            np.testing.assert_allclose(model.cluster_weights_, weights, rtol=1e-6)
 
     def test_shapes(self):
         gray, rgb = Embedding.load(self.gray), Embedding.load(self.inverted)
@@ -103,12 +160,16 @@ class Embeddings(unittest.TestCase):
             Embedding.load(path)
         with self.assertRaisesRegex(ValueError, "threads is -1"):
             Embedding.load(self.gray, threads=-1)
+        with self.assertRaisesRegex(ValueError, "ink is 'dark'; there are 'own', 'as-is', 'invert'"):
+            Embedding.load(self.gray, ink="dark")
+        with self.assertRaisesRegex(OSError, "nowhere"):
+            Embedding.load(self.folder / "nowhere")
 
     def test_pickle_and_copy(self):
-        gray = Embedding.load(self.gray, threads=1)
+        gray = Embedding.load(self.gray, threads=1, ink="invert")
         for other in (pickle.loads(pickle.dumps(gray)), copy.deepcopy(gray)):
             np.testing.assert_array_equal(other(self.floats), gray(self.floats))
-            self.assertEqual(other.threads, 1)
+            self.assertEqual((other.threads, other.inversion), (1, "all"))
 
     def test_many_threads_at_once(self):
         gray = Embedding.load(self.gray)

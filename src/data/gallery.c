@@ -206,8 +206,7 @@ static imp_status read_picture(const job *work, size_t index, imp_error *error)
     if (status != IMP_OK)
         return status;
     size_t room = (size_t)format->channels * format->size * format->size;
-    bool invert = format->inversion == IMP_INVERT_ALL ||
-                  (format->inversion == IMP_INVERT_LIGHT && imp_image_on_light(&image));
+    bool invert = imp_image_inverts(&image, format->inversion);
     status = imp_image_prepare(&image, format->size, format->channels, invert,
                                work->planes + index * room, error);
     imp_image_clear(&image);

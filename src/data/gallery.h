@@ -48,12 +48,6 @@ imp_status imp_gallery_add_classes(imp_gallery *gallery, const char *folder, imp
 void imp_gallery_clear(imp_gallery *gallery);
 
 /* What is done to every picture. */
-typedef enum imp_inversion {
-    IMP_INVERT_NONE,
-    IMP_INVERT_ALL,
-    IMP_INVERT_LIGHT /* those on a light ground, so that ink is bright in all */
-} imp_inversion;
-
 typedef struct imp_picture_format {
     uint32_t size, channels;
     imp_inversion inversion;

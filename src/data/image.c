@@ -123,3 +123,9 @@ bool imp_image_on_light(const imp_image *image)
     }
     return 2 * sum >= 255 * count;
 }
+
+bool imp_image_inverts(const imp_image *image, imp_inversion inversion)
+{
+    return inversion == IMP_INVERT_ALL ||
+           (inversion == IMP_INVERT_LIGHT && imp_image_on_light(image));
+}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <imp/model.h>
 #include <imp/status.h>
 
 typedef struct imp_image {
@@ -64,6 +65,9 @@ imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t h
 /* Whether the picture's ground is light: the mean of the pixels along its edges is in the upper
  * half. */
 bool imp_image_on_light(const imp_image *image);
+
+/* Whether the picture is one of those that are inverted. */
+bool imp_image_inverts(const imp_image *image, imp_inversion inversion);
 
 /* Writes the pixels channel by channel, (channels, height, width), to `planes`; each value v
  * becomes 255 - v when `invert`. */

@@ -17,6 +17,42 @@ imp_inversion imp_model_inversion(const imp_model *model)
     return model->origin.inverted ? IMP_INVERT_ALL : IMP_INVERT_NONE;
 }
 
+imp_mixture_options imp_model_mixture(const imp_model *model)
+{
+    imp_settings settings = model->settings;
+    if (strcmp(settings.method, "imp") != 0 && strcmp(settings.method, "imp-tied") != 0) {
+        settings.method = "imp"; /* another method's threshold and steps are not Algorithm 1's */
+        settings.lambda = -1;
+        settings.cluster_steps = 1;
+    }
+    imp_method_options learned = imp_settings_method(&settings);
+    imp_mixture_options options;
+    imp_mixture_options_init(&options);
+    options.alpha = learned.alpha;
+    options.sigma_l = learned.sigma_l;
+    options.sigma_u = settings.unlabeled > 0 ? learned.sigma_u : learned.sigma_l;
+    options.lambda = learned.lambda;
+    options.cluster_steps = learned.cluster_steps;
+    return options;
+}
+
+imp_status imp_model_summarize(const char *path, imp_model_summary *summary, imp_error *error)
+{
+    *summary = (imp_model_summary){0};
+    imp_model model;
+    imp_status status = imp_model_load(path, 1, &model, error);
+    if (status)
+        return status;
+    const imp_network_options *input = imp_network_options_of(model.network);
+    *summary = (imp_model_summary){.channels = input->channels,
+                                   .height = input->height,
+                                   .width = input->width,
+                                   .inversion = imp_model_inversion(&model),
+                                   .mixture = imp_model_mixture(&model)};
+    imp_model_clear(&model);
+    return IMP_OK;
+}
+
 imp_status imp_embedder_make(imp_embedder *embedder, const imp_model *model, imp_ink ink,
                              imp_error *error)
 {
@@ -52,13 +88,31 @@ void imp_embedder_clear(imp_embedder *embedder)
 enum { BATCH = 256 };
 
 /* The scale of imp_images_to_floats(). */
-static void to_floats(const uint8_t *planes, size_t count, float *pixels)
+static float to_float(uint8_t value)
 {
-    float table[256];
-    for (int value = 0; value < 256; value++)
-        table[value] = (float)value / 255.0f;
-    for (size_t i = 0; i < count; i++)
-        pixels[i] = table[planes[i]];
+    return (float)value / 255.0f;
+}
+
+imp_status imp_model_images(const imp_model_summary *model, const uint8_t *pictures, size_t count,
+                            float *images, imp_error *error)
+{
+    size_t channels = model->channels, pixels = model->height * model->width;
+    if (model->inversion == IMP_INVERT_LIGHT && channels != 1 && channels != 3)
+        return imp_fail(error, IMP_EINVAL,
+                        "pictures of %zu channels have no light ground; it is told for gray and "
+                        "RGB",
+                        channels);
+    for (size_t p = 0; p < count; p++, pictures += channels * pixels) {
+        imp_image picture = {.width = (uint32_t)model->width,
+                             .height = (uint32_t)model->height,
+                             .channels = (uint32_t)channels,
+                             .pixels = (uint8_t *)pictures};
+        uint8_t flip = imp_image_inverts(&picture, model->inversion) ? 0xFF : 0;
+        for (size_t c = 0; c < channels; c++)
+            for (size_t i = 0; i < pixels; i++)
+                *images++ = to_float(pictures[i * channels + c] ^ flip);
+    }
+    return IMP_OK;
 }
 
 static imp_status embed_batches(const imp_embedder *embedder, imp_gallery *gallery, int threads,
@@ -73,7 +127,8 @@ static imp_status embed_batches(const imp_embedder *embedder, imp_gallery *galle
         status = imp_gallery_read(gallery, first, count, format, threads, planes, error);
         if (status)
             break;
-        to_floats(planes, count * bytes, pixels);
+        for (size_t i = 0; i < count * bytes; i++)
+            pixels[i] = to_float(planes[i]);
         status = imp_encoder_encode(embedder->encoder, pixels, count, threads,
                                     embeddings + first * embedder->dimensions, error);
     }

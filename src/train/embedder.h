@@ -8,6 +8,7 @@
 #define IMP_TRAIN_EMBEDDER_H
 
 #include <imp/encoder.h>
+#include <imp/model.h>
 
 #include "data/gallery.h"
 #include "train/model.h"
@@ -32,6 +33,11 @@ typedef struct imp_embedder {
  * mean along its edges; so dark ink on paper and chalk on a board both come out right. For all
  * other models pictures are taken as they are, or all inverted if that was done in training. */
 imp_inversion imp_model_inversion(const imp_model *model);
+
+/* What to fit Algorithm 1 with to embeddings of the model: what it learned or was trained with. A
+ * model that was trained without unlabelled pictures has learned nothing about their variance;
+ * clusters of them are then as wide as those of labelled ones, so that neither has an advantage. */
+imp_mixture_options imp_model_mixture(const imp_model *model);
 
 /* Freezes the model, which may be cleared afterwards. Release with imp_embedder_clear(); on failure
  * *embedder is zeroed: IMP_EUNSUPPORTED for a network whose images are not square, or neither gray
