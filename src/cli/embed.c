@@ -144,6 +144,8 @@ int imp_command_embed(int argc, char **argv)
         status = imp_embed_pictures(command, &given.pictures, &model, &pictures);
     if (status == IMP_GO_ON)
         status = write_all(&given, &pictures, given.names ? given.names : beside);
+    if (status == EXIT_SUCCESS)
+        imp_tell_mixture(&model);
     imp_embedded_clear(&pictures);
     imp_model_clear(&model);
     free(beside);

@@ -3,6 +3,7 @@
  */
 #include "cli/pictures.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -85,6 +86,18 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
     pictures->rows = (imp_rows){values, gallery->count, embedder.dimensions};
     imp_embedder_clear(&embedder);
     return status;
+}
+
+void imp_tell_mixture(const imp_model *model)
+{
+    imp_mixture_options options = imp_model_mixture(model);
+    fprintf(stderr, "for imp fit and imp classify: --sigma-l %.9g --sigma-u %.9g --alpha %.9g",
+            options.sigma_l, options.sigma_u, options.alpha);
+    if (!isnan(options.lambda))
+        fprintf(stderr, " --lambda %.9g", options.lambda);
+    if (options.cluster_steps > 1)
+        fprintf(stderr, " --cluster-steps %zu", options.cluster_steps);
+    fputc('\n', stderr);
 }
 
 void imp_embedded_clear(imp_embedded *pictures)

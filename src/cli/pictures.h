@@ -59,6 +59,10 @@ int imp_gather_classes(const char *command, const char *folder, imp_embedded *pi
 int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
                        const imp_model *model, imp_embedded *pictures);
 
+/* Says on stderr which options make `imp fit` and `imp classify` take vectors of the model as they
+ * take its pictures. */
+void imp_tell_mixture(const imp_model *model);
+
 /* Harmless on a zeroed one. */
 void imp_embedded_clear(imp_embedded *pictures);
 

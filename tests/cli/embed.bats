@@ -19,7 +19,9 @@ setup() {
     run --separate-stderr "$IMP" embed shapes/ring shapes/cross/2.png "${model[@]}" \
         -o "$BATS_TEST_TMPDIR/x.npy"
     [ "$status" -eq 0 ]
-    [ -z "$output$stderr" ]
+    [ -z "$output" ]
+    [[ "$stderr" =~ ^"for imp fit and imp classify: --sigma-l "[0-9.]+" --sigma-u "[0-9.]+\
+" --alpha 0.1"$ ]]
     [ "$(cat "$BATS_TEST_TMPDIR/x.txt")" = "shapes/ring/1.png
 shapes/ring/2.png
 shapes/ring/3.png
@@ -81,6 +83,25 @@ assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]'
         [p["probabilities"] for p in o["pictures"]]]')" = "$from_vectors" ]
 }
 
+@test "embed: imp fit with what it says makes the clusters of imp classify" {
+    draw more 4 6
+    mkdir -p more/_unlabeled
+    mv more/ring more/_unlabeled
+    "$IMP" train --quiet --out given --size 16 --alphabets 10 --way 2 --queries 2 --updates 3 \
+        --validate-every 0 --network conv3x3:8,bn,relu,pool,pool --sigma-l 0.3 --alpha 0.4 \
+        --cluster-steps 2 --lambda 0.5
+    for name in run given; do
+        run --separate-stderr "$IMP" embed more --model $name/model.safetensors -o s.npy \
+            --labels y.npy
+        read -ra options <<<"${stderr#*: }"
+        [ "${#options[@]}" -eq "$([ $name = run ] && echo 6 || echo 10)" ]
+        run "$IMP" fit --support s.npy --labels y.npy "${options[@]}" -o m.safetensors --json
+        fitted=$(value '[len(o["clusters"]), "%.8g" % o["lambda"]]')
+        run "$IMP" classify --support more more --model $name/model.safetensors --json
+        [ "$(value '[len(o["clusters"]), "%.8g" % o["lambda"]]')" = "$fitted" ]
+    done
+}
+
 @test "embed: a broken picture stops, or is left out" {
     cd "$BATS_TEST_TMPDIR"
     cp -r "$BATS_FILE_TMPDIR/shapes" .
@@ -96,7 +117,8 @@ assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]'
     [ "$status" -eq 0 ]
     [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is neither a PNG nor a JPEG \
 picture
-imp embed: left out: cannot read 'shapes/ring/0.png': No such file or directory" ]
+imp embed: left out: cannot read 'shapes/ring/0.png': No such file or directory
+${stderr_lines[-1]}" ]
     [ "$(wc -l <x.txt)" -eq 8 ]
     /usr/bin/python3 -c 'import numpy
 assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 2, 2, 2]

@@ -28,13 +28,16 @@ imp() {
     [ "$(grep -c '^imp ' commands)" -ge 12 ]
     set -e
     # shellcheck disable=SC1091 # made above
-    source ./commands >output
+    source ./commands >output 2>said
     [ "$(ls new | wc -l)" -eq 40 ]
     [ -s answers.html ] && [ -s groups.html ] && [ -s letters.safetensors ]
     [ "$(find sorted -name '*.png' | wc -l)" -eq 40 ]
     [ "$(wc -l <q.txt)" -eq 40 ]
     grep -q "clusters of 4 classes" output
     grep -q "against the sub-folders of letters" output
+    # What embed says of the built-in model is what the page says, and what it gives to fit.
+    [ ! -f "$built_in" ] || [ "$(grep -c -- "$(grep -m 1 -o -- '--sigma-l .*' said)" \
+        "$root/docs/pictures.md")" -eq 2 ]
 }
 
 @test "docs/pictures.md: its pictures are there" {
