@@ -92,6 +92,7 @@ IMP_API imp_dataset_options imp_dataset_defaults(void);
  * - csv: a folder that holds train.csv, val.csv and test.csv, or one of them, and the pictures: in
  *   place, in any folder below, or in images.zip, images.tar or images.tar.gz.
  * - folder: a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
+ *   Pictures beside these folders and in one called _unlabeled are in no class, and left out.
  * - pack: a file that imp_dataset_pack() wrote; size, channels and inversion are as packed. It is
  *   mapped and must not be changed in place while the dataset is open.
  *

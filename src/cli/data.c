@@ -131,6 +131,7 @@ static void info_json(const imp_dataset *dataset)
     printf("  \"classes\": %zu,\n  \"super_classes\": %zu,\n  \"images\": %zu,\n",
            imp_dataset_classes(dataset), imp_dataset_super_classes(dataset),
            imp_dataset_images(dataset));
+    printf("  \"unlabeled\": %zu,\n", dataset->unlabeled);
     printf("  \"smallest_picture\": [%u, %u],\n  \"largest_picture\": [%u, %u],\n",
            sizes.smallest[0], sizes.smallest[1], sizes.largest[0], sizes.largest[1]);
     printf("  \"fingerprint\": \"%s\",\n  \"splits\": {", imp_dataset_fingerprint(dataset));
@@ -169,6 +170,8 @@ static void info_text(const imp_dataset *dataset)
     printf("\nclasses      %zu", imp_dataset_classes(dataset));
     if (imp_dataset_super_classes(dataset) > 0)
         printf(" in %zu super-classes", imp_dataset_super_classes(dataset));
+    if (dataset->unlabeled > 0)
+        printf("\nunlabelled   %zu, in no class and not used", dataset->unlabeled);
     printf("\nfingerprint  %s\n\n", imp_dataset_fingerprint(dataset));
     printf("split  classes  super-classes  images  smallest class\n");
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {

@@ -154,6 +154,17 @@ static int settle(int argc, char **argv, arguments *given)
 
 /* ---- what nobody gave ---- */
 
+static void say_left_out(const imp_survey *survey)
+{
+    if (survey->unlabeled > 0)
+        fprintf(stderr, "  left out  %zu unlabelled picture%s not used\n", survey->unlabeled,
+                survey->unlabeled == 1 ? " is" : "s are");
+    if (survey->empty > 0)
+        fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '%s'%s\n", survey->empty,
+                survey->empty == 1 ? " has" : "s have", survey->first_empty,
+                survey->empty == 1 ? "" : ", ...");
+}
+
 /* Says what a run on somebody's own folder is going to be. */
 static void say_choices(const imp_settings *settings, const imp_survey *survey,
                         const imp_dataset *dataset)
@@ -165,6 +176,7 @@ static void say_choices(const imp_settings *settings, const imp_survey *survey,
     if (survey->largest > survey->smallest)
         fprintf(stderr, " to %zu", survey->largest);
     fprintf(stderr, " in each; chosen where it was not given:\n");
+    say_left_out(survey);
     fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
             imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
             inverted ? ", inverted because the ground is light" : "",

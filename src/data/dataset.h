@@ -41,6 +41,7 @@ struct imp_dataset {
     imp_size_range sizes;
     char **faults;
     size_t fault_count;
+    size_t unlabeled; /* pictures of a folder that are in no class, and left out */
     float mean[3], deviation[3];
 
     /* Behind the const pointers above: memory of its own, or a mapped pack. */

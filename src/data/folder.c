@@ -2,7 +2,8 @@
  * folder.c - anyone's pictures: CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, in a folder or archive.
  *
  * One depth for all: a picture at another depth than the first is most likely in the wrong place,
- * and guessing would silently make a class of it.
+ * and guessing would silently make a class of it. Pictures beside the classes and in _unlabeled are
+ * counted and left out.
  */
 #include <string.h>
 
@@ -17,42 +18,23 @@ static unsigned depth_of(const char *name)
     return depth;
 }
 
-/* Archives often hold everything below one folder named as they are; its length with the slash. */
-static size_t common_folder(const imp_source *source)
-{
-    if (!source->archive || source->count == 0)
-        return 0;
-    const char *first = source->names[0];
-    const char *slash = strchr(first, '/');
-    size_t length = slash != NULL ? (size_t)(slash - first) + 1 : 0;
-    for (size_t i = 0; i < source->count; i++) {
-        const char *name = source->names[i];
-        if (strncmp(name, first, length) != 0)
-            return 0;
-        if (imp_source_is_picture(name) && depth_of(name + length) == 0)
-            return 0; /* it is the class */
-    }
-    return length;
-}
-
-static imp_status add_pictures(imp_catalog *catalog, imp_error *error)
+static imp_status add_pictures(imp_catalog *catalog, size_t *unlabeled, imp_error *error)
 {
     const imp_source *source = &catalog->sources[0];
-    size_t skip = common_folder(source);
+    size_t skip = imp_source_common_folder(source);
     const char *first = NULL;
     for (size_t member = 0; member < source->count; member++) {
         const char *name = source->names[member];
         if (!imp_source_is_picture(name))
             continue;
         name += skip;
+        if (imp_source_is_unlabeled(name)) {
+            ++*unlabeled;
+            continue;
+        }
         if (first == NULL)
             first = name;
         unsigned depth = depth_of(name);
-        if (depth == 0)
-            return imp_fail(error, IMP_EINVAL,
-                            "'%s' in '%s' is in no class; pictures belong in CLASS/PICTURE or "
-                            "SUPER-CLASS/CLASS/PICTURE",
-                            name, source->path);
         if (depth > 2)
             return imp_fail(error, IMP_EINVAL,
                             "'%s' in '%s' lies too deep; pictures belong in CLASS/PICTURE or "
@@ -68,6 +50,11 @@ static imp_status add_pictures(imp_catalog *catalog, imp_error *error)
             return imp_fail_memory(error, "a list of pictures");
         entry->member = (uint32_t)member;
     }
+    if (first == NULL && *unlabeled > 0)
+        return imp_fail(error, IMP_EINVAL,
+                        "no picture in '%s' is in a class; pictures belong in CLASS/PICTURE or "
+                        "SUPER-CLASS/CLASS/PICTURE",
+                        source->path);
     return IMP_OK;
 }
 
@@ -79,7 +66,7 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
     imp_status status = imp_source_open(&catalog.sources[0], path, error);
     if (status == IMP_OK) {
         catalog.source_count = 1;
-        status = add_pictures(&catalog, error);
+        status = add_pictures(&catalog, &dataset->unlabeled, error);
     }
     if (status == IMP_OK) {
         status = imp_catalog_load(&catalog, &plan, dataset, error);

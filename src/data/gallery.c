@@ -69,11 +69,6 @@ static char *join(const char *folder, const char *name)
 static imp_status find_class(imp_gallery *gallery, const char *name, size_t length, int32_t *class,
                              imp_error *error)
 {
-    *class = -1;
-    bool unlabeled =
-        strlen(IMP_UNLABELED_FOLDER) == length && memcmp(name, IMP_UNLABELED_FOLDER, length) == 0;
-    if (length == 0 || unlabeled)
-        return IMP_OK;
     size_t count = gallery->class_count;
     const char *last = count > 0 ? gallery->classes[count - 1] : "";
     if (strlen(last) != length || memcmp(last, name, length) != 0) {
@@ -103,12 +98,12 @@ static imp_status add_folder(imp_gallery *gallery, const char *folder, bool clas
     imp_status status = imp_source_open(&source, folder, error);
     size_t before = gallery->count;
     for (size_t i = 0; i < source.count && status == IMP_OK; i++) {
-        const char *name = source.names[i], *slash = strchr(name, '/');
+        const char *name = source.names[i];
         int32_t class = -1;
         if (!imp_source_is_picture(name))
             continue;
-        if (classes && slash != NULL)
-            status = find_class(gallery, name, (size_t)(slash - name), &class, error);
+        if (classes && !imp_source_is_unlabeled(name))
+            status = find_class(gallery, name, strcspn(name, "/"), &class, error);
         if (status == IMP_OK)
             status = append(gallery, join(folder, name), class, error);
     }

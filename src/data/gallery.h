@@ -30,9 +30,6 @@ typedef struct imp_gallery {
     size_t class_count;
 } imp_gallery;
 
-/* The sub-folder whose pictures belong to no class. */
-#define IMP_UNLABELED_FOLDER "_unlabeled"
-
 /* Adds the picture at `path`, or all pictures (.png, .jpg, .jpeg) in that folder and below it in
  * bytewise order of their names, none of them in a class. After a failure the gallery is to be
  * cleared: IMP_EIO for what cannot be read, IMP_EINVAL for a folder without pictures, IMP_ENOMEM.

@@ -58,6 +58,7 @@ void imp_source_clear(imp_source *source)
     imp_release(source->kept);
     imp_release(source->pieces);
     imp_release(source->path);
+    imp_release(source->empty);
     *source = (imp_source){0};
 }
 
@@ -159,4 +160,27 @@ bool imp_source_is_picture(const char *name)
     const char *ending = strrchr(name, '.');
     return ending != NULL && (strcasecmp(ending, ".png") == 0 || strcasecmp(ending, ".jpg") == 0 ||
                               strcasecmp(ending, ".jpeg") == 0);
+}
+
+size_t imp_source_common_folder(const imp_source *source)
+{
+    if (!source->archive || source->count == 0)
+        return 0;
+    const char *first = source->names[0], *slash = strchr(first, '/');
+    size_t length = slash != NULL ? (size_t)(slash - first) + 1 : 0;
+    bool deeper = false;
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->names[i];
+        if (strncmp(name, first, length) != 0)
+            return 0;
+        deeper |= imp_source_is_picture(name) && strchr(name + length, '/') != NULL;
+    }
+    return deeper ? length : 0;
+}
+
+bool imp_source_is_unlabeled(const char *name)
+{
+    size_t length = strcspn(name, "/");
+    return name[length] == '\0' || (length == strlen(IMP_UNLABELED_FOLDER) &&
+                                    memcmp(name, IMP_UNLABELED_FOLDER, length) == 0);
 }

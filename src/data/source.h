@@ -27,6 +27,10 @@ typedef struct imp_source {
     size_t capacity;   /* of `names` and `pieces`, while they are collected */
     uint32_t *members; /* archives: (count), the place in `names` of the n-th file */
 
+    /* Folders: sub-folders without pictures, not counting those inside of another. */
+    size_t empty_count;
+    char *empty; /* the bytewise first of them, or NULL */
+
     /* A small archive is unpacked while it is listed, since each pass over it costs as much. */
     uint8_t *kept;     /* the content of all files, or NULL */
     imp_piece *pieces; /* (count), by the order in the archive; meaningless without `kept` */
@@ -63,6 +67,17 @@ size_t imp_source_find(const imp_source *source, const char *name);
 
 /* "a.png", "A.JPEG": what a picture's name ends in. */
 bool imp_source_is_picture(const char *name);
+
+/* Archives often hold everything below one folder named as they are: how much of each name that is,
+ * with the slash; 0 if there is none or it is a class itself, with all pictures right in it. */
+size_t imp_source_common_folder(const imp_source *source);
+
+/* The sub-folder whose pictures belong to no class. */
+#define IMP_UNLABELED_FOLDER "_unlabeled"
+
+/* Whether a picture of that name below a folder of classes is in none of them: it lies beside the
+ * sub-folders, or in IMP_UNLABELED_FOLDER. */
+bool imp_source_is_unlabeled(const char *name);
 
 /* ---- the two kinds, used by source.c ---- */
 

@@ -46,6 +46,22 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
     return status;
 }
 
+/* Notes that the folder `path` has no pictures, if among its files, those from `first` on, are
+ * none; it stands for the `empty` folders within it too. */
+static imp_status note_empty(imp_source *source, const char *path, size_t first, size_t empty,
+                             imp_error *error)
+{
+    for (size_t i = first; i < source->count; i++)
+        if (imp_source_is_picture(source->names[i]))
+            return IMP_OK;
+    source->empty_count = empty + 1;
+    if (source->empty != NULL && strcmp(source->empty, path) < 0)
+        return IMP_OK;
+    imp_release(source->empty);
+    source->empty = imp_duplicate(path);
+    return source->empty != NULL ? IMP_OK : imp_fail_memory(error, "a list of files");
+}
+
 /* Adds all files of `folder` below the open folder `parent`; `path` is its name so far and is
  * given back as it was. */
 static imp_status list(imp_source *source, int parent, const char *folder, char *path, int depth,
@@ -66,12 +82,13 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
     }
 
     imp_status status = IMP_OK;
+    size_t first = source->count, empty = source->empty_count;
     struct dirent *entry;
     while (status == IMP_OK && (entry = readdir(stream)) != NULL)
         if (entry->d_name[0] != '.')
             status = add_entry(source, stream, entry->d_name, path, depth, error);
     closedir(stream);
-    return status;
+    return status == IMP_OK && depth > 0 ? note_empty(source, path, first, empty, error) : status;
 }
 
 imp_status imp_source_list_folder(imp_source *source, imp_error *error)

@@ -52,11 +52,15 @@ static void end_class(imp_survey *survey, const char *name, size_t count)
 static void count_names(const imp_source *source, imp_survey *survey)
 {
     const char *last = NULL;
-    size_t count = 0;
+    size_t count = 0, skip = imp_source_common_folder(source);
     for (size_t i = 0; i < source->count; i++) {
-        const char *name = source->names[i];
+        const char *name = source->names[i] + skip;
         if (!imp_source_is_picture(name))
             continue;
+        if (imp_source_is_unlabeled(name)) {
+            survey->unlabeled++;
+            continue;
+        }
         size_t length = class_length(name), above = super_length(name, length);
         size_t last_length = last != NULL ? class_length(last) : 0;
         bool first = last == NULL;
@@ -75,6 +79,9 @@ static void count_names(const imp_source *source, imp_survey *survey)
     }
     if (last != NULL)
         end_class(survey, last, count);
+    survey->empty = source->empty_count;
+    if (source->empty != NULL)
+        snprintf(survey->first_empty, sizeof survey->first_empty, "%s", source->empty);
 }
 
 /* ---- pictures ---- */
@@ -118,9 +125,12 @@ static void look(size_t member, const uint8_t *bytes, size_t size, const imp_err
 static void choose(const imp_source *source, size_t pictures, bool *wanted)
 {
     size_t step = (pictures + SAMPLE - 1) / SAMPLE, number = 0;
-    for (size_t i = 0; i < source->count; i++)
-        if (imp_source_is_picture(source->names[i]))
+    size_t skip = imp_source_common_folder(source);
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->names[i] + skip;
+        if (imp_source_is_picture(name) && !imp_source_is_unlabeled(name))
             wanted[i] = number++ % step == 0;
+    }
 }
 
 static imp_status look_around(const imp_source *source, imp_survey *survey, imp_error *error)

@@ -18,6 +18,9 @@ typedef struct imp_survey {
     size_t super_classes;     /* 0: there are none */
     size_t smallest, largest; /* pictures of a class */
     char smallest_class[200]; /* its name, cut to fit */
+    size_t unlabeled;         /* further pictures, in no class */
+    size_t empty;             /* sub-folders without pictures */
+    char first_empty[200];    /* the name of one, cut to fit */
     bool coloured;            /* most pictures of the sample have colour, not only as a tint */
     bool on_light;            /* nearly all of them have a light ground */
 } imp_survey;

@@ -78,6 +78,30 @@ setup() {
     grep -Eq '"alpha": 1\.0+1?e-0?5' run/settings.json
 }
 
+@test "train on a folder: unlabelled pictures and empty sub-folders are left out, and that is said" {
+    cp -r "$BATS_FILE_TMPDIR/shapes" data
+    "$IMP" data info data --json | grep -v unlabeled >before
+    cp data/ring/1.png data/loose.png
+    mkdir -p data/_unlabeled/deep/er/still data/nothing/in/it data/none
+    cp data/ring/[12].png data/_unlabeled
+    cp data/ring/3.png data/_unlabeled/deep/er/still
+    echo notes >data/none/notes.txt
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[1]}" = "  left out  4 unlabelled pictures are not used" ]
+    [ "${stderr_lines[2]}" = "  left out  2 sub-folders have no pictures: 'none', ..." ]
+    [[ "${stderr_lines[3]}" = "  pictures  28x28, gray, inverted"* ]]
+    "$IMP" data info data --json | diff - <(sed '/^  "images"/a\  "unlabeled": 4,' before)
+    "$IMP" data info data | grep -q '^unlabelled   4, in no class and not used$'
+    rm -r data/_unlabeled data/none
+    /usr/bin/python3 -m zipfile -c data.zip data
+    run --separate-stderr "$IMP" train --data data.zip --out zip "${small[@]}"
+    [ "${stderr_lines[1]}" = "  left out  1 unlabelled picture is not used" ]
+    run --separate-stderr "$IMP" train --data data --out one "${small[@]}"
+    [ "${stderr_lines[2]}" = "  left out  1 sub-folder has no pictures: 'nothing'" ]
+}
+
 @test "train on a folder: a zip is one too" {
     (cd "$BATS_FILE_TMPDIR" && /usr/bin/python3 -m zipfile -c "$BATS_TEST_TMPDIR/s.zip" shapes)
     run --separate-stderr "$IMP" train --data s.zip --out run "${small[@]}"
@@ -103,12 +127,12 @@ fails() { # SENTENCE ARGUMENT...
     cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/bars
     fails "the class 'bars' of 'one' has one picture; training needs two of each class, one to \
 learn from and one to ask for" --data one
-    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/stray.png
+    mkdir -p heap/_unlabeled
+    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" heap/stray.png
+    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" heap/_unlabeled
+    fails "no picture in 'heap' is in a class; pictures belong in CLASS/PICTURE or \
+SUPER-CLASS/CLASS/PICTURE" --data heap
     echo text >one/bars/2.png
-    cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/stray2.png
-    fails "'stray.png' in 'one' is in no class; pictures belong in CLASS/PICTURE or \
-SUPER-CLASS/CLASS/PICTURE" --data one
-    rm one/stray*.png
     fails "one: bars/2.png: the file is neither a PNG nor a JPEG picture" --data one
     fails "cannot read 'nowhere': No such file or directory" --data nowhere
 }

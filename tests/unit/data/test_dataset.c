@@ -94,6 +94,21 @@ static void a_folder_of_classes(void **state)
     imp_dataset_free(dataset);
 }
 
+static void pictures_in_no_class_are_left_out(void **state)
+{
+    make_classes(state);
+    imp_dataset *before = open_ok(scratch_file(state, "d").text, NULL);
+    assert_int_equal(before->unlabeled, 0);
+    add_picture(state, "d/0.png", picture_ramp(6, 6, 0));
+    add_picture(state, "d/_unlabeled/0.png", picture_ramp(6, 6, 0));
+    add_picture(state, "d/_unlabeled/a/b/0.png", picture_ramp(6, 6, 0));
+    imp_dataset *after = open_ok(scratch_file(state, "d").text, NULL);
+    assert_int_equal(after->unlabeled, 3);
+    assert_string_equal(imp_dataset_fingerprint(before), imp_dataset_fingerprint(after));
+    imp_dataset_free(before);
+    imp_dataset_free(after);
+}
+
 static void archives_give_the_same_fingerprint(void **state)
 {
     make_classes(state);
@@ -175,8 +190,9 @@ static void pictures_in_wrong_places(void **state)
     add_picture(state, "d/x/1.png", picture_ramp(3, 3, 0));
     add_picture(state, "d/y/z/1.png", picture_ramp(3, 3, 0));
     refuses(folder.text, NULL, "'x/1.png' and 'y/z/1.png'");
-    add_picture(state, "d/0.png", picture_ramp(3, 3, 0));
-    refuses(folder.text, NULL, "'0.png' in");
+    add_picture(state, "e/0.png", picture_ramp(3, 3, 0));
+    add_picture(state, "e/_unlabeled/0.png", picture_ramp(3, 3, 0));
+    refuses(scratch_file(state, "e").text, NULL, "is in a class");
     refuses(scratch_file(state, "none").text, NULL, "No such file");
     refuses("omniglot:/nowhere", NULL, "is not Omniglot");
 }
@@ -512,6 +528,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, tree_teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_folder_of_classes),
+        TEST(pictures_in_no_class_are_left_out),
         TEST(archives_give_the_same_fingerprint),
         TEST(super_classes_and_turns),
         TEST(pictures_in_wrong_places),

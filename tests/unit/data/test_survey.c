@@ -60,6 +60,10 @@ static void classes_are_counted(void **state)
     put(state, "d/c/2.png", plain(0, 0, 0));
     put(state, "d/c/3.png", plain(0, 0, 0));
     scratch_write(scratch_file(state, "d/c/4.txt").text, "x", 1);
+    put(state, "d/beside.png", plain(255, 0, 0));
+    put(state, "d/_unlabeled/far/down/1.png", plain(255, 0, 0));
+    make_folders(scratch_file(state, "d/none/at/all").text);
+    make_folders(scratch_file(state, "d/c/none").text);
     imp_survey survey = survey_of(scratch_file(state, "d").text);
     assert_int_equal(survey.pictures, 6);
     assert_int_equal(survey.classes, 3);
@@ -67,6 +71,9 @@ static void classes_are_counted(void **state)
     assert_int_equal(survey.smallest, 1);
     assert_string_equal(survey.smallest_class, "a b");
     assert_int_equal(survey.largest, 3);
+    assert_int_equal(survey.unlabeled, 2);
+    assert_int_equal(survey.empty, 2);
+    assert_string_equal(survey.first_empty, "c/none");
     assert_false(survey.coloured);
     assert_false(survey.on_light);
 }
