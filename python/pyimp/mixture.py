@@ -53,8 +53,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     open_set : bool, default=False
         Whether clusters without a label may win a point, which is then predicted as `unlabeled`.
     unlabeled : default=-1
-        What stands in y for a point without a label. None: every point has one, so that -1 can be
-        a class. In an array of strings it must be a string too, such as ''.
+        What stands in y for a point without a label, beside None and NaN, which always do. None:
+        every point has one, so that -1 can be a class. In an array of strings it must be a string
+        too, such as ''.
 
     Attributes
     ----------
@@ -112,8 +113,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_points, n_features)
             Used as 32-bit floats, row by row; not copied if it is that already.
         y : array-like of shape (n_points,)
-            Labels of any kind, `unlabeled` among them. Where no point has a label, `threshold`
-            must be a number.
+            Labels of any kind, and `unlabeled`, None or NaN for points without one. Where no point
+            has a label, `threshold` must be a number.
         """
         options = {
             "alpha": _parameters.number(self.alpha, "alpha"),
@@ -122,8 +123,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             "lambda": _parameters.threshold(self.threshold),
             "cluster_steps": _parameters.count(self.cluster_steps, "cluster_steps", 1),
         }
+        y, missing = self._find_missing(y)
         points, labels = validate(self, X, y)
-        numbers, names = self._number(labels, np.empty(0, labels.dtype))
+        numbers, names = self._number(labels, missing, np.empty(0, labels.dtype))
         self._take(Mixture.fit(points, numbers, **options), names)
         return self
 
@@ -143,12 +145,13 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         classes : array-like, optional
             If given, labels that are not among these are refused.
         """
+        filled, missing = self._find_missing(y)
         if classes is not None:
-            self._check_among(np.asarray(y), np.asarray(classes))
+            self._check_among(np.asarray(filled)[~missing], np.asarray(classes))
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y)
-        points, labels = validate(self, X, y, reset=False)
-        numbers, names = self._number(labels, self._fitted.names)
+        points, labels = validate(self, X, filled, reset=False)
+        numbers, names = self._number(labels, missing, self._fitted.names)
         self._take(self._fitted.mixture.add(points, numbers), names)
         return self
 
@@ -160,6 +163,25 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         strange = labels[~np.isin(labels, classes) & ~self._is_unlabeled(labels)]
         if len(strange) > 0:
             raise ValueError(f"y has the label {strange[0]!r}, which is not among the classes")
+
+    def _find_missing(self, y: ArrayLike) -> tuple[ArrayLike, np.ndarray]:
+        """The labels, and which of them are missing: None, or NaN as pandas has it. These are
+        given the label of another point, so that all are of one kind."""
+        labels = np.asarray(y, None if hasattr(y, "__array__") else object)
+        if y is None or labels.dtype.kind not in "fO":
+            return y, np.zeros(labels.size, bool)
+        missing = np.array([_is_missing(label) for label in labels.flat], bool)
+        if not missing.any():
+            return y, missing
+        if self.unlabeled is None:
+            raise ValueError(
+                f"y has no label for point {missing.argmax()}, but unlabeled=None says that every "
+                "point has one"
+            )
+        present = labels.ravel()[~missing]
+        labels = labels.copy()
+        labels.flat[missing] = present[0] if len(present) > 0 else 0
+        return labels, missing
 
     def _is_unlabeled(self, labels: np.ndarray) -> np.ndarray:
         marker = self.unlabeled
@@ -173,18 +195,29 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             )
         return np.asarray(labels.astype(object) == marker, bool)
 
-    def _number(self, labels: np.ndarray, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _number(
+        self, labels: np.ndarray, missing: np.ndarray, names: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The labels by number, -1 for none, and the names of all numbers: known ones keep their
         numbers, new ones follow in their order."""
-        labeled = ~self._is_unlabeled(labels)
+        labeled = ~self._is_unlabeled(labels) & ~missing
         numbers = np.full(len(labels), -1, np.int32)
         if not np.any(labeled):
             return numbers, names
-        check_classification_targets(labels[labeled])
-        found, inverse = np.unique(labels[labeled], return_inverse=True)
+        given = labels[labeled]
+        if given.dtype.kind == "O" and not _is_text(given[0]):
+            given = np.array(given.tolist())  # numbers that stood among None
+        try:
+            check_classification_targets(given)
+            found, inverse = np.unique(given, return_inverse=True)
+        except TypeError as reason:
+            raise ValueError(
+                "y has labels that cannot be sorted; all are numbers, or all are strings"
+            ) from reason
         if len(names) > 0 and _is_text(found[0]) != _is_text(names[0]):
             raise ValueError(f"y has labels like {found[0]!r}, the classes are like {names[0]!r}")
-        names = np.concatenate([names, found[~np.isin(found, names)]])
+        new = found[~np.isin(found, names)]
+        names = np.concatenate([names, new]) if len(names) > 0 else new
         order = np.argsort(names)
         numbers[labeled] = order[np.searchsorted(names, found, sorter=order)][inverse]
         return numbers, names
@@ -332,6 +365,10 @@ def _read_note(mixture: Mixture) -> tuple[dict[str, Any], np.ndarray]:
         "threshold": getattr(summary, "lambda"),
     }
     return parameters, np.arange(summary.classes)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or (isinstance(label, Real) and label != label)
 
 
 def _is_text(label: Any) -> bool:

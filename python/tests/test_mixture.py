@@ -171,6 +171,31 @@ class Labels(Case):
                 model.cluster_labels_ == marker, expected.cluster_labels_ == -1
             )
 
+    def test_none_and_nan_are_no_labels(self):
+        x, y = blobs(2)
+        hidden = hide(y, 2)
+        expected = InfiniteMixturePrototypes().fit(x, hidden)
+        texts = np.array(["a", "b", "c", "d"], object)
+        for missing in (None, np.nan, float("nan")):
+            for names in (texts, np.arange(4).astype(object)):
+                labels = np.where(hidden < 0, missing, names[hidden])
+                for given in (labels, labels.tolist()):
+                    model = InfiniteMixturePrototypes().fit(x, given)
+                    self.assertEqual(model.classes_.tolist(), names.tolist())
+                    np.testing.assert_array_equal(model.predict_proba(x), expected.predict_proba(x))
+        floats = np.where(hidden < 0, np.nan, hidden)
+        self.assertEqual(InfiniteMixturePrototypes().fit(x, floats).classes_.tolist(), [0, 1, 2, 3])
+        labels = [None, -1, "a", "b"]  # and the marker, too
+        model = InfiniteMixturePrototypes(threshold=900).fit(x[:4], np.array(labels, object))
+        self.assertEqual(model.classes_.tolist(), ["a", "b"])
+        model.partial_fit(x[:2], [None, "b"], classes=["a", "b"])
+        model.partial_fit(x[:2], [None, None], classes=["a", "b"])
+        self.assertAlmostEqual(sum(model.cluster_weights_), 8, 4)
+        nobody = InfiniteMixturePrototypes(threshold=900).fit(x, [None] * len(x))
+        self.assertEqual(len(nobody.classes_), 0)
+        with self.assertRaisesRegex(ValueError, "no label for point 1, but unlabeled=None"):
+            InfiniteMixturePrototypes(unlabeled=None).fit(x[:2], ["a", None])
+
     def test_without_a_marker_every_label_is_a_class(self):
         x, y = blobs(2, classes=2)
         model = InfiniteMixturePrototypes(unlabeled=None).fit(x, 2 * y - 1)
@@ -231,6 +256,10 @@ class Growing(Case):
         )
         self.assertEqual(model.score(x, names[y]), 1)
         self.assertIn("elephant", model.cluster_labels_)
+
+    def test_labels_of_many_kinds_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "all are numbers, or all are strings"):
+            InfiniteMixturePrototypes().fit([[0], [1]], np.array(["a", 1], object))
 
     def test_labels_of_another_kind_are_refused(self):
         x, y = blobs(3)
