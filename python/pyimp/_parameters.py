@@ -14,13 +14,20 @@ def number(value: Any, name: str) -> float:
     return float(value)
 
 
-def count(value: Any, name: str, least: int = 0) -> int:
+# The most that the command takes: a number that C has no room for would be another one.
+MOST_STEPS = 1_000_000
+MOST_CLUSTERS = 2**31 - 1
+MOST_SEED = 2**63 - 1
+MOST_THREADS = 1024
+
+
+def count(value: Any, name: str, least: int, most: int) -> int:
     try:
         whole = operator.index(value)
     except TypeError:
         whole = least - 1
-    if whole < least:
-        raise ValueError(f"{name} is {value!r}; it is a whole number of at least {least}")
+    if not least <= whole <= most:
+        raise ValueError(f"{name} is {value!r}; it is a whole number from {least} to {most}")
     return whole
 
 

@@ -45,11 +45,13 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         if self.n_clusters is not None:
             if not math.isnan(threshold):
                 raise ValueError("n_clusters and threshold are both given; one decides")
-            options.clusters = _parameters.count(self.n_clusters, "n_clusters", 1)
+            options.clusters = _parameters.count(
+                self.n_clusters, "n_clusters", 1, _parameters.MOST_CLUSTERS
+            )
         setattr(options, "lambda", threshold)
         options.rule = _api.RULES[self._rule]
         options.order = _parameters.choice(self.order, "order", _api.ORDERS)
-        options.seed = _parameters.count(self.seed, "seed")
+        options.seed = _parameters.count(self.seed, "seed", 0, _parameters.MOST_SEED)
         for name, value in self._options().items():
             setattr(options, name, value)
 
@@ -171,7 +173,8 @@ class DPMeans(_Clusterer):
     def _options(self) -> dict[str, Any]:
         if self.max_iter is None:
             return {}
-        return {"steps": _parameters.count(self.max_iter, "max_iter", 1)}
+        most = _parameters.MOST_STEPS
+        return {"steps": _parameters.count(self.max_iter, "max_iter", 1, most)}
 
 
 class InfiniteMixtureClustering(_Clusterer):
@@ -225,7 +228,8 @@ converged_, n_features_in_
         self.seed = seed
 
     def _options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {"steps": _parameters.count(self.steps, "steps", 1)}
+        steps = _parameters.count(self.steps, "steps", 1, _parameters.MOST_STEPS)
+        options: dict[str, Any] = {"steps": steps}
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             options["sigma"] = _parameters.number(self.sigma, "sigma")
         return options

@@ -47,7 +47,7 @@ class Embedding:
 
     def __init__(self, path: str | os.PathLike, threads: int = 0, ink: str = "own") -> None:
         self.path = os.path.abspath(path)
-        self.threads = _parameters.count(threads, "threads")
+        self.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
         self.ink = ink
         wanted = _parameters.choice(ink, "ink", _INKS)
         file = os.fsencode(self.path)

@@ -121,7 +121,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             "sigma_l": _parameters.number(self.sigma_l, "sigma_l"),
             "sigma_u": _parameters.number(self.sigma_u, "sigma_u"),
             "lambda": _parameters.threshold(self.threshold),
-            "cluster_steps": _parameters.count(self.cluster_steps, "cluster_steps", 1),
+            "cluster_steps": _parameters.count(
+                self.cluster_steps, "cluster_steps", 1, _parameters.MOST_STEPS
+            ),
         }
         y, missing = self._find_missing(y)
         points, labels = validate(self, X, y)

@@ -378,7 +378,8 @@ class Input(Case):
             ({"threshold": -1}, "lambda is -1; a threshold for squared distances"),
             ({"threshold": "none"}, "threshold is 'none'; it is a number of at least 0, or 'auto'"),
             ({"threshold": np.nan}, "threshold is nan; it is a number"),
-            ({"cluster_steps": 0}, "cluster_steps is 0; it is a whole number of at least 1"),
+            ({"cluster_steps": 0}, "cluster_steps is 0; it is a whole number from 1 to 1000000"),
+            ({"cluster_steps": 10**30}, "cluster_steps is 1000000000000000000000000000000; it is"),
             ({"cluster_steps": 1.5}, "cluster_steps is 1.5; it is a whole number"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
