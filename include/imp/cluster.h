@@ -46,6 +46,7 @@ typedef struct imp_cluster_options {
     uint64_t seed; /* of the random order; default 1 */
 } imp_cluster_options;
 
+/* Sets the size, and all options to their defaults; the rule is IMP_CLUSTER_IMP. */
 IMP_API void imp_cluster_options_init(imp_cluster_options *options);
 
 /* What a clustering found. */

@@ -23,6 +23,7 @@ IMP_API imp_status imp_encoder_create(const imp_network *network, imp_encoder **
 /* NULL is allowed. */
 IMP_API void imp_encoder_free(imp_encoder *encoder);
 
+/* Floats per embedding. */
 IMP_API size_t imp_encoder_output_size(const imp_encoder *encoder);
 
 /* Embeds `count` images (count, channels, height, width) into (count, output_size) floats on up to

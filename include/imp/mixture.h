@@ -32,6 +32,7 @@ typedef struct imp_mixture_options {
     size_t cluster_steps; /* repeats of the clustering; at least 1, the default */
 } imp_mixture_options;
 
+/* Sets the size, and all options to their defaults. */
 IMP_API void imp_mixture_options_init(imp_mixture_options *options);
 
 /* Fits Algorithm 1 to `n` points of `d` floats, row by row in `x`.
@@ -96,6 +97,8 @@ typedef struct imp_mixture_summary {
     double weight; /* how many points went into it, up to rounding and dropped clusters */
 } imp_mixture_summary;
 
+/* Counts what the mixture has now; lambda and the variances are as given or estimated when it was
+ * fitted. */
 IMP_API imp_mixture_summary imp_mixture_summarize(const imp_mixture *mixture);
 
 typedef struct imp_mixture_cluster {

@@ -98,6 +98,7 @@ typedef struct imp_network_tensor {
     float *gradients; /* NULL for running statistics */
 } imp_network_tensor;
 
+/* How many such pieces there are. */
 IMP_API size_t imp_network_tensor_count(const imp_network *network);
 
 /* Tensor `index`, in a fixed order; index must be below the count. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails if a function that the library exports appears in no example, or an example is not in the
-# list of examples.
+# Fails if a function that the library exports appears in no example or has no comment in its header,
+# or an example is not in the list of examples.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,6 +11,18 @@ while read -r function; do
         faults=$((faults + 1))
     fi
 done <tests/install/symbols.txt
+
+# A comment is good for all declarations up to the next empty line.
+for header in include/imp/*.h; do
+    undocumented=$(awk '/^$/ { documented = 0 }
+                        /\*\/$/ { documented = 1 }
+                        /^IMP_API/ && !documented' "$header")
+    if [ -n "$undocumented" ]; then
+        echo "$header does not say what these do:"
+        echo "$undocumented"
+        faults=$((faults + 1))
+    fi
+done
 
 for example in examples/*.c; do
     if ! grep -qF "$(basename "$example")" examples/README.md; then
