@@ -38,13 +38,13 @@ static const imp_option options[] = {
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
     {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
-    {IMP_OPTION_HEADING("Data")},
+    {IMP_OPTION_HEADING("Data (what is not given is chosen to suit a folder)")},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
-    {IMP_OPTION_HEADING("Episodes")},
+    {IMP_OPTION_HEADING("Episodes (likewise)")},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
-    {IMP_OPTION_HEADING("Method")},
+    {IMP_OPTION_HEADING("Method (likewise)")},
     IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
-    {IMP_OPTION_HEADING("Training")},
+    {IMP_OPTION_HEADING("Training (likewise)")},
     IMP_OPTIONS_OF(IMP_TRAINING_SETTINGS)
     {IMP_OPTION_END}};
 /* clang-format on */
@@ -62,7 +62,10 @@ const imp_usage imp_train_usage = {
         "the gradient. The run is kept in a folder: settings, logs, a checkpoint, and the "
         "model that did best in validation. A run that was stopped with Ctrl-C or killed "
         "goes on with --resume, to the same bits as if it had not been.\n\n"
-        "Settings come from the defaults, then from --recipe, then from the command line. "
+        "Settings come from the defaults, then from --recipe, then from the command line. The "
+        "defaults suit a thousand classes; where --data is somebody's own folder or archive and "
+        "there is no recipe, the size and ink of the pictures, split, way, shot, variances and "
+        "the number of updates are chosen by what is in it instead, and said. "
         "An episode's labels are characters, which stand for the classes of any data, or "
         "alphabets, which stand for super-classes.",
     .options = options,

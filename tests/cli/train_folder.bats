@@ -33,6 +33,14 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
+@test "train on a folder: the help and the manual say that its defaults are chosen" {
+    for option in --help --help-all; do
+        "$IMP" train $option | grep -qxF "Data (what is not given is chosen to suit a folder)"
+        [ "$("$IMP" train $option | grep -c '(likewise)$')" -eq 3 ]
+    done
+    "$IMP" help --man train | tr '\n' ' ' | grep -q "are chosen by what is in it instead, and said"
+}
+
 @test "train on a folder: what is given stays, and quiet is quiet" {
     run --separate-stderr "$IMP" train --quiet --data "folder:$BATS_FILE_TMPDIR/shapes" --out run \
         "${small[@]}" --size 20 --way 2 --shot 1 --ink as-is --colour rgb --split own
