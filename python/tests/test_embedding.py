@@ -161,7 +161,7 @@ class Embeddings(unittest.TestCase):
         for threads in (-1, 2**32 + 1):
             with self.assertRaisesRegex(ValueError, f"threads is {threads}; it is a whole number"):
                 Embedding.load(self.gray, threads=threads)
-        with self.assertRaisesRegex(ValueError, "ink is 'dark'; there are 'own', 'as-is', 'invert'"):
+        with self.assertRaisesRegex(ValueError, "ink is 'dark'; there are 'own', 'as-is'"):
             Embedding.load(self.gray, ink="dark")
 
     def test_pickle_and_copy(self):

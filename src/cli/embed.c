@@ -38,7 +38,8 @@ const imp_usage imp_embed_usage = {
     .summary = "Turn pictures into vectors",
     .details =
         "Embeds pictures by a model and writes a row of numbers for each, which imp classify, "
-        "imp fit and imp cluster take as points, and so does whatever else reads .npy.",
+        "imp fit and imp cluster take as points, and so does whatever else reads .npy. Ends with "
+        "the options by which imp fit and imp classify do with them as with the pictures.",
     .operands = "PICTURE|FOLDER...",
     .fewest = 1,
     .most = INT_MAX,
