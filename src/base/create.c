@@ -19,12 +19,9 @@ static imp_status cannot(const char *what, const char *path, imp_error *error)
                     strerror(errno));
 }
 
-imp_status imp_create_folder(const char *path, imp_error *error)
+/* Takes a folder that is there, unless it is not empty. */
+static imp_status take_folder(const char *path, imp_error *error)
 {
-    if (mkdir(path, 0777) == 0)
-        return IMP_OK;
-    if (errno != EEXIST)
-        return cannot("make the folder", path, error);
     DIR *stream = opendir(path);
     if (stream == NULL)
         return cannot("use the folder", path, error);
@@ -36,7 +33,23 @@ imp_status imp_create_folder(const char *path, imp_error *error)
     if (entries > SELF_AND_PARENT)
         return imp_fail(error, IMP_EINVAL,
                         "the folder '%s' is not empty; name one that is new or empty", path);
-    return IMP_OK;
+    return access(path, W_OK | X_OK) == 0 ? IMP_OK : cannot("write to the folder", path, error);
+}
+
+imp_status imp_create_folder(const char *path, imp_error *error)
+{
+    if (mkdir(path, 0777) == 0)
+        return IMP_OK;
+    return errno == EEXIST ? take_folder(path, error) : cannot("make the folder", path, error);
+}
+
+imp_status imp_create_folder_probe(const char *path, imp_error *error)
+{
+    bool absent = access(path, F_OK) != 0;
+    imp_status status = imp_create_folder(path, error);
+    if (status == IMP_OK && absent)
+        rmdir(path);
+    return status;
 }
 
 static bool write_all(int descriptor, const unsigned char *bytes, size_t size)

@@ -235,6 +235,14 @@ imp_status imp_writer_open(imp_writer *writer, const char *path, imp_error *erro
     return IMP_OK;
 }
 
+imp_status imp_writer_probe(const char *path, imp_error *error)
+{
+    imp_writer writer;
+    imp_status status = imp_writer_open(&writer, path, error);
+    imp_writer_abandon(&writer);
+    return status;
+}
+
 /* Gives up because of errno. */
 static imp_status give_up(imp_writer *writer, imp_error *error)
 {

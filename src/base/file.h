@@ -27,6 +27,10 @@ typedef struct imp_writer {
  * abandon. */
 imp_status imp_writer_open(imp_writer *writer, const char *path, imp_error *error);
 
+/* Whether imp_writer_open() would succeed now; leaves nothing behind. For commands that work long
+ * before they write. */
+imp_status imp_writer_probe(const char *path, imp_error *error);
+
 /* Appends. After a failure the writer has abandoned itself: the target is as it was and nothing is
  * left over. */
 imp_status imp_writer_write(imp_writer *writer, const void *data, size_t size, imp_error *error);

@@ -463,15 +463,18 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
 
 /* ---- writing ---- */
 
-imp_status imp_npy_save(const char *path, const imp_array *array, imp_error *error)
+imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error)
 {
     size_t count, bytes;
     if (!is_dtype(array->dtype) || array->rank > IMP_MAX_RANK ||
         !imp_shape_size(array->dtype, array->rank, array->shape, &count, &bytes) ||
-        count != array->count || (bytes > 0 && array->data == NULL))
-        return imp_fail(error, IMP_EINVAL,
-                        "cannot write '%s': the array's dtype, shape, count and data disagree",
-                        path);
+        count != array->count || (bytes > 0 && array->data == NULL)) {
+        imp_fail(error, IMP_EINVAL,
+                 "cannot write '%s': the array's dtype, shape, count and data disagree",
+                 writer->path);
+        imp_writer_abandon(writer);
+        return IMP_EINVAL;
+    }
 
     /* Padded so that the elements begin at a multiple of 64, as the format asks. */
     char text[PREAMBLE_1 + 4 * 64];
@@ -489,11 +492,16 @@ imp_status imp_npy_save(const char *path, const imp_array *array, imp_error *err
     text[8] = (char)(length & 0xff);
     text[9] = (char)(length >> 8);
 
+    imp_status status = imp_writer_write(writer, text, end, error);
+    return status ? status : imp_writer_write(writer, array->data, bytes, error);
+}
+
+imp_status imp_npy_save(const char *path, const imp_array *array, imp_error *error)
+{
     imp_writer writer;
     imp_status status;
     if ((status = imp_writer_open(&writer, path, error)) != IMP_OK ||
-        (status = imp_writer_write(&writer, text, end, error)) != IMP_OK ||
-        (status = imp_writer_write(&writer, array->data, bytes, error)) != IMP_OK)
+        (status = imp_npy_write(&writer, array, error)) != IMP_OK)
         return status;
     return imp_writer_commit(&writer, error);
 }

@@ -9,6 +9,8 @@
 
 #include <imp/status.h>
 
+#include "base/file.h"
+
 typedef enum imp_dtype { IMP_FLOAT32, IMP_FLOAT64, IMP_INT32, IMP_INT64, IMP_UINT8 } imp_dtype;
 
 /* Bytes per element. */
@@ -56,7 +58,11 @@ imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *arr
 /* imp_npy_parse() on a file; every sentence names the path. */
 imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error);
 
-/* Writes atomically, as version 1, whose header holds any shape of IMP_MAX_RANK dimensions. */
+/* Writes the array as version 1, whose header holds any shape of IMP_MAX_RANK dimensions, into a
+ * file that is open. After a failure the writer has abandoned itself. */
+imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error);
+
+/* The same as a whole file, atomically. */
 imp_status imp_npy_save(const char *path, const imp_array *array, imp_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "cli/built_in_model.h"
 #include "cli/classify.h"
+#include "cli/destination.h"
 #include "methods/gaussian.h"
 
 static const char command[] = "classify";
@@ -333,7 +334,10 @@ int imp_classify_pictures(const imp_classify_settings *given, double lambda, cha
                             given->files.support);
     imp_classification work = {.given = given};
     imp_model model = {0};
-    int status = gather_support(given, &work.support);
+    const imp_destination page = {"--html", "a page", given->html};
+    int status = imp_check_files(command, &page, 1);
+    if (status == IMP_GO_ON)
+        status = gather_support(given, &work.support);
     if (status == IMP_GO_ON)
         status = imp_gather_pictures(command, paths, count, &work.queries);
     if (status == IMP_GO_ON)

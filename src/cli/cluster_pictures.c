@@ -12,6 +12,7 @@
 
 #include "cli/built_in_model.h"
 #include "cli/cluster.h"
+#include "cli/destination.h"
 #include "methods/imp.h"
 
 static const char command[] = "cluster";
@@ -210,13 +211,19 @@ static int print_groups(imp_sorting *work)
     return EXIT_SUCCESS;
 }
 
+/* The folder for copies or links, or NULL. */
+static const char *sorted_folder(const imp_cluster_settings *given)
+{
+    return given->copy_to ? given->copy_to : given->link_to;
+}
+
 static int show(imp_sorting *work)
 {
     const imp_cluster_settings *given = work->given;
     imp_error error;
     if (given->html && imp_sorting_page(work, given->html, &error) != IMP_OK)
         return fail(&error);
-    const char *folder = given->copy_to ? given->copy_to : given->link_to;
+    const char *folder = sorted_folder(given);
     if (folder && imp_sorted_folder(work, folder, !given->copy_to, &error) != IMP_OK)
         return fail(&error);
     return given->json ? print_json(work) : print_groups(work);
@@ -235,9 +242,18 @@ static int check_settings(const imp_cluster_settings *given)
     return IMP_GO_ON;
 }
 
+static int check_destinations(const imp_cluster_settings *given, const char *folder)
+{
+    const imp_destination page = {"--html", "a page", given->html};
+    int status = imp_check_files(command, &page, 1);
+    return status == IMP_GO_ON ? imp_check_folder(command, sorted_folder(given), folder) : status;
+}
+
 int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const char *folder)
 {
     int status = check_settings(given);
+    if (status == IMP_GO_ON)
+        status = check_destinations(given, folder);
     if (status != IMP_GO_ON)
         return status;
     const char *model_name =

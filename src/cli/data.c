@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
@@ -276,6 +277,9 @@ static int run_write(const settings *given, const char *name, const char *output
 static int run_export(const settings *given, const char *name, const char *output)
 {
     enum { OWN, AS_IS, INVERT };
+    imp_error error;
+    if (imp_create_folder_probe(output, &error) != IMP_OK)
+        return fail(&error);
     imp_dataset *dataset;
     int status = imp_data_open(command, name, &given->data, false, &dataset);
     if (status != IMP_GO_ON)
@@ -285,7 +289,6 @@ static int run_export(const settings *given, const char *name, const char *outpu
         given->data.ink == INVERT || (given->data.ink == OWN && strcmp(kind, "omniglot") == 0);
     if (strcmp(kind, "glyphs") == 0)
         inverted = given->data.ink != INVERT;
-    imp_error error;
     status = EXIT_SUCCESS;
     if (imp_dataset_export(dataset, output, inverted, &error) != IMP_OK)
         status = fail(&error);

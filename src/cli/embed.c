@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/npy.h"
+#include "cli/destination.h"
 #include "cli/pictures.h"
 
 typedef struct settings {
@@ -62,37 +63,44 @@ static char *names_beside(const char *output)
     return path;
 }
 
-static imp_status write_names(const imp_gallery *gallery, const char *path, imp_error *error)
+/* A name with a line break could not be a line. */
+static int check_names(const imp_gallery *gallery, const char *path)
 {
-    imp_writer writer;
-    imp_status status = imp_writer_open(&writer, path, error);
-    for (size_t i = 0; i < gallery->count && !status; i++) {
-        const char *name = gallery->pictures[i].path;
-        if (strchr(name, '\n')) {
-            imp_writer_abandon(&writer);
-            return imp_fail(error, IMP_EUNSUPPORTED,
-                            "the path '%s' has a line break in it, so it cannot be a line of '%s'",
-                            name, path);
-        }
-        status = imp_writer_write(&writer, name, strlen(name), error);
-        if (!status)
-            status = imp_writer_write(&writer, "\n", 1, error);
-    }
-    return status ? status : imp_writer_commit(&writer, error);
+    for (size_t i = 0; i < gallery->count; i++)
+        if (strchr(gallery->pictures[i].path, '\n'))
+            return imp_complain(
+                IMP_EXIT_FAILURE, command,
+                "the path '%s' has a line break in it, so it cannot be a line of '%s'",
+                gallery->pictures[i].path, path);
+    return IMP_GO_ON;
 }
 
-static imp_status write_vectors(const imp_rows *rows, const char *path, imp_error *error)
+static imp_status write_vectors(const imp_embedded *pictures, imp_writer *writer, imp_error *error)
 {
+    const imp_rows *rows = &pictures->rows;
     imp_array array = {.dtype = IMP_FLOAT32,
                        .rank = 2,
                        .shape = {rows->count, rows->dimensions},
                        .count = rows->count * rows->dimensions,
                        .data = rows->values};
-    return imp_npy_save(path, &array, error);
+    return imp_npy_write(writer, &array, error);
 }
 
-static imp_status write_labels(const imp_gallery *gallery, const char *path, imp_error *error)
+static imp_status write_names(const imp_embedded *pictures, imp_writer *writer, imp_error *error)
 {
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < pictures->gallery.count && !status; i++) {
+        const char *name = pictures->gallery.pictures[i].path;
+        status = imp_writer_write(writer, name, strlen(name), error);
+        if (!status)
+            status = imp_writer_write(writer, "\n", 1, error);
+    }
+    return status;
+}
+
+static imp_status write_labels(const imp_embedded *pictures, imp_writer *writer, imp_error *error)
+{
+    const imp_gallery *gallery = &pictures->gallery;
     int32_t *labels = imp_allocate(gallery->count, sizeof *labels);
     if (!labels)
         return imp_fail_memory(error, "labels");
@@ -103,19 +111,33 @@ static imp_status write_labels(const imp_gallery *gallery, const char *path, imp
                        .shape = {gallery->count},
                        .count = gallery->count,
                        .data = labels};
-    imp_status status = imp_npy_save(path, &array, error);
+    imp_status status = imp_npy_write(writer, &array, error);
     imp_release(labels);
     return status;
 }
 
-static int write_all(const settings *given, const imp_embedded *pictures, const char *names)
+enum { VECTORS, NAMES, LABELS, FILES };
+
+typedef imp_status write_file(const imp_embedded *, imp_writer *, imp_error *);
+static write_file *const writes[FILES] = {write_vectors, write_names, write_labels};
+
+/* All files are whole before the first takes its place. */
+static int write_all(const imp_destination *files, const imp_embedded *pictures)
 {
+    imp_writer writers[FILES] = {0};
     imp_error error;
-    imp_status status = write_vectors(&pictures->rows, given->output, &error);
-    if (!status)
-        status = write_names(&pictures->gallery, names, &error);
-    if (!status && given->labels)
-        status = write_labels(&pictures->gallery, given->labels, &error);
+    imp_status status = IMP_OK;
+    for (int i = 0; i < FILES && !status; i++)
+        if (files[i].path)
+            status = imp_writer_open(&writers[i], files[i].path, &error);
+    for (int i = 0; i < FILES && !status; i++)
+        if (files[i].path)
+            status = writes[i](pictures, &writers[i], &error);
+    for (int i = 0; i < FILES && !status; i++)
+        if (files[i].path)
+            status = imp_writer_commit(&writers[i], &error);
+    for (int i = 0; i < FILES; i++)
+        imp_writer_abandon(&writers[i]);
     return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : EXIT_SUCCESS;
 }
 
@@ -134,17 +156,24 @@ int imp_command_embed(int argc, char **argv)
     char *beside = names_beside(given.output);
     imp_model model = {0};
     imp_embedded pictures = {0};
-    if (!beside)
-        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    const imp_destination files[FILES] = {
+        [VECTORS] = {"-o", "a .npy file", given.output},
+        [NAMES] = {"--names", "a text file", given.names ? given.names : beside},
+        [LABELS] = {"--labels", "a .npy file", given.labels},
+    };
+    status = beside ? imp_check_files(command, files, FILES)
+                    : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
     if (status == IMP_GO_ON)
         status = given.labels ? imp_gather_classes(command, argv[1], &pictures)
                               : imp_gather_pictures(command, argv + 1, operands, &pictures);
+    if (status == IMP_GO_ON)
+        status = check_names(&pictures.gallery, files[NAMES].path);
     if (status == IMP_GO_ON)
         status = imp_read_model(command, &given.pictures, &model);
     if (status == IMP_GO_ON)
         status = imp_embed_pictures(command, &given.pictures, &model, &pictures);
     if (status == IMP_GO_ON)
-        status = write_all(&given, &pictures, given.names ? given.names : beside);
+        status = write_all(files, &pictures);
     if (status == EXIT_SUCCESS)
         imp_tell_mixture(&model);
     imp_embedded_clear(&pictures);

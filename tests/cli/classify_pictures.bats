@@ -129,8 +129,11 @@ classes" --support known/ring new
         --method imq
     fails 2 "--html shows pictures, not points" --support s.npy --labels y.npy --query q.npy \
         --html x.html
+    # Both before the work begins, which would tell about the model.
     fails 1 "cannot write 'no/such/x.html': No such file or directory" --support known new \
-        "${model[@]}" --html no/such/x.html
+        --model none.safetensors --html no/such/x.html
+    fails 2 "--html needs the name of a page; 'new/bars/5.png' is a picture" --support known \
+        --model none.safetensors --html new/bars/5.png new/bars/6.png
 }
 
 @test "classify pictures: a class may lose all its pictures" {

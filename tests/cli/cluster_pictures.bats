@@ -119,6 +119,32 @@ fails() { # STATUS SENTENCE ARGUMENT...
     [ "$stderr" = "imp cluster: $2" ]
 }
 
+@test "cluster pictures: where output goes is looked at before the work" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    cp -r "$BATS_FILE_TMPDIR/pile" .
+    mkdir full
+    touch full/file
+    ln -s pile same
+    late=(--model none.safetensors) # would be told about as soon as the work began
+    fails 2 "--html needs the name of a page; 'pile/ring1.png' is a picture" pile "${late[@]}" \
+        --html pile/ring1.png
+    fails 1 "cannot write 'no/such/x.html': No such file or directory" pile "${late[@]}" \
+        --html no/such/x.html
+    for way in --copy-to --link-to; do
+        fails 1 "the folder 'full' is not empty; name one that is new or empty" pile "${late[@]}" \
+            $way full
+        fails 2 "'pile/sorted' lies in 'pile' and would be sorted itself next time" pile \
+            "${late[@]}" $way pile/sorted
+        fails 2 "'same/sorted/' lies in './pile' and would be sorted itself next time" ./pile \
+            "${late[@]}" $way same/sorted/
+    done
+    fails 1 "cannot read 'none.safetensors': No such file or directory" pile "${late[@]}" \
+        --copy-to pile-sorted
+    diff -r pile "$BATS_FILE_TMPDIR/pile"
+    [ "$(ls -A | tr '\n' ' ')" = "full pile same " ]
+}
+
 @test "cluster pictures: what is wrong is a sentence" {
     fails 2 "--labels and --validation go with points; the labels of pictures are the sub-folders \
 they are in" pile "${model[@]}" --labels y.npy

@@ -135,6 +135,28 @@ fails() { # STATUS SENTENCE ARGUMENT...
     [ "$stderr" = "imp embed: $2" ]
 }
 
+@test "embed: where the files go is looked at before the work, and no file takes another's place" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    cp -r "$BATS_FILE_TMPDIR/shapes" .
+    late=(--model none.safetensors) # would be told about as soon as the work began
+    own="each needs a file of its own"
+    fails 2 "-o needs the name of a .npy file; 'shapes/ring/1.png' is a picture" shapes "${late[@]}" \
+        -o shapes/ring/1.png
+    fails 2 "--names needs the name of a text file; 'a.JPG' is a picture" shapes "${late[@]}" \
+        -o x.npy --names a.JPG
+    fails 2 "-o and --names would both be 'x.npy'; $own" shapes "${late[@]}" -o x.npy --names x.npy
+    fails 2 "-o and --labels would both be 'shapes/../x.npy'; $own" shapes "${late[@]}" -o x.npy \
+        --labels shapes/../x.npy
+    fails 2 "--names and --labels would both be 'x.txt'; $own" shapes "${late[@]}" -o x.npy \
+        --labels x.txt
+    fails 1 "cannot write 'no/x.npy': No such file or directory" shapes "${late[@]}" -o no/x.npy
+    fails 1 "cannot write 'no/names': No such file or directory" shapes "${late[@]}" -o x.npy \
+        --names no/names
+    [ "$(ls -A)" = shapes ]
+    diff -r shapes "$BATS_FILE_TMPDIR/shapes"
+}
+
 @test "embed: what is missing is a sentence" {
     fails 2 "needs PICTURE|FOLDER...; got 0 arguments" -o x.npy
     fails 2 "needs -o FILE, where to write the vectors" shapes

@@ -31,6 +31,20 @@ static void a_folder_is_made_or_taken_if_empty(void **state)
     assert_int_equal(imp_create_folder("/no/such/folder", &error), IMP_EIO);
 }
 
+static void asking_for_a_folder_leaves_none(void **state)
+{
+    scratch_path path = scratch_file(state, "folder");
+    imp_error error;
+    assert_int_equal(imp_create_folder_probe(path.text, &error), IMP_OK);
+    assert_int_equal(access(path.text, F_OK), -1);
+    assert_int_equal(imp_create_folder(path.text, &error), IMP_OK);
+    assert_int_equal(imp_create_folder_probe(path.text, &error), IMP_OK);
+    assert_int_equal(access(path.text, F_OK), 0);
+    scratch_write(scratch_file(state, "folder/file").text, "x", 1);
+    assert_int_equal(imp_create_folder_probe(path.text, &error), IMP_EINVAL);
+    assert_int_equal(imp_create_folder_probe("/no/such/folder", &error), IMP_EIO);
+}
+
 static void a_file_is_never_overwritten(void **state)
 {
     scratch_path path = scratch_file(state, "file");
@@ -74,6 +88,7 @@ int main(void)
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, tree_teardown)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(a_folder_is_made_or_taken_if_empty),
+        IN_A_FOLDER(asking_for_a_folder_leaves_none),
         IN_A_FOLDER(a_file_is_never_overwritten),
         IN_A_FOLDER(half_a_file_does_not_remain),
         IN_A_FOLDER(a_link_is_never_overwritten),

@@ -1,0 +1,28 @@
+/*
+ * destination.h - whether output can go where it shall, asked before the work begins.
+ *
+ * Embedding many pictures takes minutes; a slip in the name of the result must not cost them, and
+ * must never cost a picture.
+ */
+#ifndef IMP_CLI_DESTINATION_H
+#define IMP_CLI_DESTINATION_H
+
+#include <stddef.h>
+
+/* A file to be written. */
+typedef struct imp_destination {
+    const char *option; /* that names it: "--html" */
+    const char *kind;   /* what is written there: "a page" */
+    const char *path;   /* NULL: it is not wanted */
+} imp_destination;
+
+/* Both return IMP_GO_ON, or the status to exit with after a sentence. `command` is named in it. */
+
+/* Whether each of the files can be written, is no picture, and is none of the others. */
+int imp_check_files(const char *command, const imp_destination *files, size_t count);
+
+/* Whether `folder` is new or empty and lies outside of `source`, whose pictures are to go there;
+ * NULL: it is not wanted. */
+int imp_check_folder(const char *command, const char *folder, const char *source);
+
+#endif
