@@ -12,6 +12,7 @@
 #include "cli/built_in_model.h"
 #include "cli/classify.h"
 #include "cli/destination.h"
+#include "cli/interrupt.h"
 #include "methods/gaussian.h"
 
 static const char command[] = "classify";
@@ -20,7 +21,8 @@ static const char nobody[] = "none of these";
 
 static int fail(const imp_error *error)
 {
-    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+    int status = imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE;
+    return imp_complain(status, command, "%s", error->message);
 }
 
 /* ---- pictures ---- */
@@ -288,6 +290,7 @@ static int show(const imp_classification *work)
 {
     imp_error error;
     const char *html = work->given->html;
+    imp_interrupt_catch(); /* from here on there is something to take back */
     if (html && imp_classification_page(work, html, &error) != IMP_OK)
         return fail(&error);
     if (work->given->json)

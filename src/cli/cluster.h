@@ -52,8 +52,8 @@ imp_status imp_sorting_page(const imp_sorting *work, const char *path, imp_error
 
 /* Makes `folder`, which must not exist or be empty, and in it a sub-folder for each group,
  * "group-1" and so on, with copies of its pictures or symbolic links to them. Pictures of the same
- * name get a number: "a.png", "a-2.png". Nothing that is there is ever overwritten; after a failure
- * what was made so far remains. */
+ * name get a number: "a.png", "a-2.png". Nothing that is there is ever overwritten. After a
+ * failure, an interruption (cli/interrupt.h) among them, all that was made is removed. */
 imp_status imp_sorted_folder(const imp_sorting *work, const char *folder, bool links,
                              imp_error *error);
 

@@ -13,13 +13,15 @@
 #include "cli/built_in_model.h"
 #include "cli/cluster.h"
 #include "cli/destination.h"
+#include "cli/interrupt.h"
 #include "methods/imp.h"
 
 static const char command[] = "cluster";
 
 static int fail(const imp_error *error)
 {
-    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+    int status = imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE;
+    return imp_complain(status, command, "%s", error->message);
 }
 
 static int out_of_memory(void)
@@ -221,6 +223,7 @@ static int show(imp_sorting *work)
 {
     const imp_cluster_settings *given = work->given;
     imp_error error;
+    imp_interrupt_catch(); /* from here on there is something to take back */
     if (given->html && imp_sorting_page(work, given->html, &error) != IMP_OK)
         return fail(&error);
     const char *folder = sorted_folder(given);

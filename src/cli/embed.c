@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/npy.h"
 #include "cli/destination.h"
+#include "cli/interrupt.h"
 #include "cli/pictures.h"
 
 typedef struct settings {
@@ -127,18 +128,24 @@ static int write_all(const imp_destination *files, const imp_embedded *pictures)
     imp_writer writers[FILES] = {0};
     imp_error error;
     imp_status status = IMP_OK;
+    imp_interrupt_catch(); /* from here on there is something to take back */
     for (int i = 0; i < FILES && !status; i++)
         if (files[i].path)
             status = imp_writer_open(&writers[i], files[i].path, &error);
     for (int i = 0; i < FILES && !status; i++)
         if (files[i].path)
             status = writes[i](pictures, &writers[i], &error);
+    if (!status)
+        status = imp_interrupt_check(&error);
     for (int i = 0; i < FILES && !status; i++)
         if (files[i].path)
             status = imp_writer_commit(&writers[i], &error);
     for (int i = 0; i < FILES; i++)
         imp_writer_abandon(&writers[i]);
-    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : EXIT_SUCCESS;
+    if (!status)
+        return EXIT_SUCCESS;
+    return imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command, "%s",
+                        error.message);
 }
 
 int imp_command_embed(int argc, char **argv)

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 static volatile sig_atomic_t interrupted;
 
 static void note(int signal_number)
@@ -23,4 +25,10 @@ void imp_interrupt_catch(void)
 bool imp_interrupted(void)
 {
     return interrupted != 0;
+}
+
+imp_status imp_interrupt_check(imp_error *error)
+{
+    return imp_interrupted() ? imp_fail(error, IMP_EIO, "interrupted; nothing half made is left")
+                             : IMP_OK;
 }

@@ -63,7 +63,10 @@ static void print_exit_status(FILE *stream)
     print_entry("0", "All was done.", stream);
     print_entry("1", "It could not be done. A sentence on standard error says why.", stream);
     print_entry("2", "The command line was wrong. Nothing was done.", stream);
-    print_entry("130", "The work was interrupted and can be resumed (imp train).", stream);
+    print_entry("130",
+                "The work was interrupted. imp train can resume it; other commands leave nothing "
+                "half made.",
+                stream);
 }
 
 static void print_examples(const char *const *examples, FILE *stream)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "cli/interrupt.h"
 
 /* ---- style ---- */
 
@@ -216,6 +217,8 @@ static imp_status shrink(imp_image *image, uint32_t side, imp_error *error)
 
 void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture, uint32_t side)
 {
+    if (!page->status)
+        page->status = imp_interrupt_check(&page->error);
     if (page->status)
         return;
     imp_image image;

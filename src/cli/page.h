@@ -5,7 +5,8 @@
  * request; so it can be mailed, kept, and opened without a network. It follows the light or dark
  * mode of its reader and fits a phone.
  *
- * Writing goes on after a failure without doing anything; imp_page_end() tells of the first one.
+ * Writing goes on after a failure without doing anything; imp_page_end() tells of the first one. An
+ * interruption (cli/interrupt.h) is a failure.
  */
 #ifndef IMP_CLI_PAGE_H
 #define IMP_CLI_PAGE_H

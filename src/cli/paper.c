@@ -105,8 +105,6 @@ static bool training(const imp_train_report *report, void *context)
     return !imp_interrupted();
 }
 
-enum { INTERRUPTED = 130 }; /* what a shell says of a command that Ctrl-C ended */
-
 /* Nothing of an evaluation is kept before its end, and what was finished before is on disk: there
  * is nothing to wait for. */
 static void measuring(size_t done, size_t total, void *context)
@@ -116,7 +114,7 @@ static void measuring(size_t done, size_t total, void *context)
     if (imp_interrupted()) {
         imp_progress_end(&tells->line);
         tell_how_to_go_on();
-        exit(INTERRUPTED);
+        exit(IMP_EXIT_INTERRUPTED);
     }
 }
 
@@ -225,7 +223,7 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (outcome.stopped) {
         tell_how_to_go_on();
-        return INTERRUPTED;
+        return IMP_EXIT_INTERRUPTED;
     }
     if (outcome.failed > 0)
         return imp_complain(IMP_EXIT_FAILURE, command, "%zu of the runs and pictures failed",

@@ -270,8 +270,7 @@ static int train(arguments *given)
     if (failed)
         return fail(&error);
     conclude(given, &result);
-    enum { INTERRUPTED = 130 }; /* what a shell says of a command that Ctrl-C ended */
-    return result.finished ? EXIT_SUCCESS : INTERRUPTED;
+    return result.finished ? EXIT_SUCCESS : IMP_EXIT_INTERRUPTED;
 }
 
 int imp_command_train(int argc, char **argv)

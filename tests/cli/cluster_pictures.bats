@@ -89,6 +89,25 @@ END
     [ "$stderr" = "imp cluster: cannot make the folder 'file/x': Not a directory" ]
 }
 
+@test "cluster pictures: an interrupted copy leaves nothing" {
+    cd "$BATS_TEST_TMPDIR"
+    # Equal names make copying slow enough to be interrupted: the n-th tries n names.
+    mkdir -p many/{1..1000}
+    tee many/{1..1000}/a.png <"$BATS_FILE_TMPDIR/pile/ring1.png" >/dev/null
+    for folder in new empty; do
+        mkdir -p empty
+        "$IMP" cluster many "${model[@]}" --lambda 1e9 --copy-to $folder >out 2>err &
+        until [ -d $folder/group-1 ]; do kill -0 $!; done
+        kill -INT $!
+        wait $! || status=$?
+        [ "$status" -eq 130 ]
+        [ ! -s out ]
+        [ "$(cat err)" = "imp cluster: interrupted; nothing half made is left" ]
+    done
+    [ ! -e new ]
+    [ -d empty ] && [ -z "$(ls -A empty)" ]
+}
+
 @test "cluster pictures: links lead to the pictures, from wherever" {
     cd "$BATS_FILE_TMPDIR"
     "$IMP" cluster pile "${model[@]}" --clusters 3 --link-to "$BATS_TEST_TMPDIR/links" >/dev/null
