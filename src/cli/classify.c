@@ -41,7 +41,7 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp classify --support animals new.jpg more-pictures",
-    "imp classify --support animals more-pictures --open-set --html answers.html",
+    "imp classify --support animals new --unlabeled others --open-set --html page.html",
     "imp classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy", NULL};
 
 const imp_usage imp_classify_usage = {
@@ -132,6 +132,19 @@ void imp_classify_options(const imp_classify_settings *given, double lambda,
     method_options->seed = (uint64_t)given->seed;
 }
 
+void imp_tell_open_set(const imp_classify_settings *given, const imp_method_result *result,
+                       const char *what, const char *argument)
+{
+    bool open = !given->open_set;
+    for (size_t c = 0; c < result->cluster_count && !open; c++)
+        open = result->cluster_label[c] < 0;
+    if (!open)
+        imp_complain(EXIT_SUCCESS, command,
+                     "--open-set has nothing to go by: no cluster is without a label; give %s that "
+                     "belong to no class with --unlabeled %s",
+                     what, argument);
+}
+
 static int classify(const settings *given, double lambda, const imp_episode_view *episode)
 {
     imp_method_options method_options;
@@ -144,6 +157,8 @@ static int classify(const settings *given, double lambda, const imp_episode_view
     imp_status status = imp_method_create(method_of(given), &method_options, &method, &error);
     if (status == IMP_OK)
         status = imp_method_run(method, episode, false, &result, &error);
+    if (status == IMP_OK)
+        imp_tell_open_set(given, &result, "points", "FILE");
     int exit_status = EXIT_SUCCESS;
     if (status != IMP_OK)
         exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);

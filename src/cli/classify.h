@@ -22,6 +22,11 @@ typedef struct imp_classify_settings {
 void imp_classify_options(const imp_classify_settings *given, double lambda,
                           imp_method_options *options);
 
+/* Says so if --open-set can answer nothing, since no cluster is without a label; `what` are
+ * "pictures" or "points", and `argument` says where more could come from. */
+void imp_tell_open_set(const imp_classify_settings *given, const imp_method_result *result,
+                       const char *what, const char *argument);
+
 /* Classifies the pictures and folders of pictures in `paths` by the folder that --support names.
  * Returns the status to exit with. */
 int imp_classify_pictures(const imp_classify_settings *given, double lambda, char **paths,
@@ -39,6 +44,7 @@ typedef struct imp_answer {
 typedef struct imp_classification {
     const imp_classify_settings *given;
     const char *model, *method; /* their names */
+    const char *doubt;          /* that the model knows such pictures: a sentence, or NULL */
     imp_embedded support, queries;
     imp_method_result result;
     imp_answer *answers;     /* (queries) */

@@ -314,14 +314,20 @@ static int classify(imp_classification *work, double lambda, imp_model *model)
         status = imp_embed_pictures(command, pictures, model, &work->queries);
     imp_method *method = NULL;
     if (status == IMP_GO_ON) {
+        const imp_gallery *known = &work->support.gallery, *asked = &work->queries.gallery;
+        work->doubt = imp_tell_coloured(command, pictures,
+                                        imp_gallery_coloured(known) + imp_gallery_coloured(asked),
+                                        known->count + asked->count);
         work->model = pictures->model ? pictures->model : imp_built_in_model_name;
         work->method = given->method ? given->method : model->settings.method;
         status = make_method(given, lambda, model, work->method, &method);
     }
     if (status == IMP_GO_ON)
         status = run_method(work, method);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        imp_tell_open_set(given, &work->result, "pictures", "FOLDER");
         status = find_answers(work);
+    }
     if (status == IMP_GO_ON)
         status = show(work);
     imp_method_free(method);
@@ -343,8 +349,11 @@ int imp_classify_pictures(const imp_classify_settings *given, double lambda, cha
         status = gather_support(given, &work.support);
     if (status == IMP_GO_ON)
         status = imp_gather_pictures(command, paths, count, &work.queries);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        imp_tell_passed_over(command,
+                             work.support.gallery.passed_over + work.queries.gallery.passed_over);
         status = classify(&work, lambda, &model);
+    }
     free(work.answers);
     free(work.support_cluster);
     imp_embedded_clear(&work.support);

@@ -39,6 +39,7 @@ typedef struct imp_group {
 typedef struct imp_sorting {
     const imp_cluster_settings *given;
     const char *folder, *model; /* the names */
+    const char *doubt;          /* that the model knows such pictures: a sentence, or NULL */
     imp_embedded pile;
     imp_clustering *found;
     imp_group *groups;

@@ -264,12 +264,18 @@ int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const
     imp_sorting work = {.given = given, .folder = folder, .model = model_name};
     imp_model model = {0};
     status = imp_gather_classes(command, folder, &work.pile);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        imp_tell_passed_over(command, work.pile.gallery.passed_over);
         status = imp_read_model(command, &given->pictures, &model);
+    }
     if (status == IMP_GO_ON)
         status = imp_embed_pictures(command, &given->pictures, &model, &work.pile);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        work.doubt =
+            imp_tell_coloured(command, &given->pictures, imp_gallery_coloured(&work.pile.gallery),
+                              work.pile.gallery.count);
         status = find_clusters(&work, lambda, &model);
+    }
     if (status == IMP_GO_ON)
         status = make_groups(&work);
     if (status == IMP_GO_ON && work.pile.gallery.class_count > 0)

@@ -173,14 +173,19 @@ int imp_command_embed(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = given.labels ? imp_gather_classes(command, argv[1], &pictures)
                               : imp_gather_pictures(command, argv + 1, operands, &pictures);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        imp_tell_passed_over(command, pictures.gallery.passed_over);
         status = check_names(&pictures.gallery, files[NAMES].path);
+    }
     if (status == IMP_GO_ON)
         status = imp_read_model(command, &given.pictures, &model);
     if (status == IMP_GO_ON)
         status = imp_embed_pictures(command, &given.pictures, &model, &pictures);
-    if (status == IMP_GO_ON)
+    if (status == IMP_GO_ON) {
+        imp_tell_coloured(command, &given.pictures, imp_gallery_coloured(&pictures.gallery),
+                          pictures.gallery.count);
         status = write_all(files, &pictures);
+    }
     if (status == EXIT_SUCCESS)
         imp_tell_mixture(&model);
     imp_embedded_clear(&pictures);

@@ -63,9 +63,7 @@ static void print_exit_status(FILE *stream)
     print_entry("0", "All was done.", stream);
     print_entry("1", "It could not be done. A sentence on standard error says why.", stream);
     print_entry("2", "The command line was wrong. Nothing was done.", stream);
-    print_entry("130",
-                "The work was interrupted. imp train can resume it; other commands leave nothing "
-                "half made.",
+    print_entry("130", "The work was interrupted. imp train and imp paper can go on with it.",
                 stream);
 }
 

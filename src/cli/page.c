@@ -29,6 +29,8 @@ static const char style[] =
     "h2{font-size:1.25rem;line-height:1.3;margin:0 0 .75rem;overflow-wrap:anywhere}\n"
     "p{margin:.25rem 0}\n"
     "small,.soft{color:var(--soft);font-size:.85rem;font-weight:400}\n"
+    ".doubt{margin:1rem 0;padding-left:.8rem;border-left:4px solid var(--soft);font-weight:600}\n"
+    ".doubt::first-letter{text-transform:uppercase}\n"
     "[style*='--h']{--group:hsl(var(--h) 58% 40%);--wash:hsl(var(--h) 45% 93%)}\n"
     "@media(prefers-color-scheme:dark){[style*='--h']{--group:hsl(var(--h) 60% 66%);"
     "--wash:hsl(var(--h) 25% 20%)}}\n"

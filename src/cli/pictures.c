@@ -1,10 +1,15 @@
 /*
  * pictures.c - from what stands on the command line to embedded pictures.
  */
+#define _DEFAULT_SOURCE /* fstatat, dirfd */
+
 #include "cli/pictures.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
@@ -49,18 +54,67 @@ int imp_gather_pictures(const char *command, char **paths, int count, imp_embedd
     return IMP_GO_ON;
 }
 
+static bool is_class(const imp_gallery *gallery, const char *name)
+{
+    for (size_t c = 0; c < gallery->class_count; c++)
+        if (strcmp(gallery->classes[c], name) == 0)
+            return true;
+    return false;
+}
+
+/* Says which sub-folders are no classes since they have no pictures: who made them expects them to
+ * be. Where there are no classes at all, there is no such expectation. */
+static void tell_empty_folders(const char *command, const char *folder, const imp_gallery *gallery)
+{
+    DIR *stream = gallery->class_count > 0 ? opendir(folder) : NULL;
+    if (!stream)
+        return;
+    char first[NAME_MAX + 1] = "";
+    size_t count = 0;
+    struct dirent *entry;
+    while ((entry = readdir(stream))) {
+        const char *name = entry->d_name;
+        struct stat about;
+        if (name[0] == '.' || strcmp(name, IMP_UNLABELED_FOLDER) == 0 || is_class(gallery, name) ||
+            fstatat(dirfd(stream), name, &about, 0) != 0 || !S_ISDIR(about.st_mode))
+            continue;
+        if (count++ == 0 || strcmp(name, first) < 0)
+            snprintf(first, sizeof first, "%s", name);
+    }
+    closedir(stream);
+    if (count == 1)
+        imp_complain(EXIT_SUCCESS, command,
+                     "the sub-folder '%s' has no pictures (.png, .jpg, .jpeg) and is no class",
+                     first);
+    else if (count > 1)
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu sub-folders, '%s' among them, have no pictures (.png, .jpg, .jpeg) and "
+                     "are no classes",
+                     count, first);
+}
+
 int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures)
 {
     *pictures = (imp_embedded){0};
     imp_error error;
     if (imp_gallery_add_classes(&pictures->gallery, folder, &error) != IMP_OK)
         return fail(command, &error);
+    tell_empty_folders(command, folder, &pictures->gallery);
     return IMP_GO_ON;
+}
+
+void imp_tell_passed_over(const char *command, size_t count)
+{
+    if (count > 0)
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu picture%s passed over: only .png, .jpg and .jpeg are read, no .gif, "
+                     ".webp, .bmp, .tif, .tiff and .heic",
+                     count, count == 1 ? " is" : "s are");
 }
 
 static void tell_skipped(const char *fault, void *context)
 {
-    fprintf(stderr, "imp %s: left out: %s\n", (const char *)context, fault);
+    imp_complain(EXIT_SUCCESS, context, "left out: %s", fault);
 }
 
 int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
@@ -98,6 +152,18 @@ void imp_tell_mixture(const imp_model *model)
     if (options.cluster_steps > 1)
         fprintf(stderr, " --cluster-steps %zu", options.cluster_steps);
     fputc('\n', stderr);
+}
+
+const char *imp_tell_coloured(const char *command, const imp_picture_settings *settings,
+                              size_t coloured, size_t count)
+{
+    static const char sentence[] =
+        "the built-in model knows drawings, and these pictures are coloured: train one with 'imp "
+        "train --data FOLDER', or name one with --model";
+    if (settings->model || 2 * coloured <= count)
+        return NULL;
+    imp_complain(EXIT_SUCCESS, command, "%s", sentence);
+    return sentence;
 }
 
 void imp_embedded_clear(imp_embedded *pictures)

@@ -51,8 +51,11 @@ typedef struct imp_embedded {
 /* Gathers pictures: `paths` are pictures and folders of pictures. */
 int imp_gather_pictures(const char *command, char **paths, int count, imp_embedded *pictures);
 
-/* The pictures of a folder whose sub-folders are classes. */
+/* The pictures of a folder whose sub-folders are classes; says which of them have no pictures. */
 int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures);
+
+/* Says how many pictures of kinds that are not read were passed over, if any were. */
+void imp_tell_passed_over(const char *command, size_t count);
 
 /* Embeds what was gathered. Where nothing is left because all of it is broken, that is a failure.
  */
@@ -62,6 +65,11 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
 /* Says on stderr which options make `imp fit` and `imp classify` take vectors of the model as they
  * take its pictures. */
 void imp_tell_mixture(const imp_model *model);
+
+/* Says so if the built-in model, which knows drawings, was used for pictures of which most, by
+ * imp_gallery_coloured(), are coloured. Returns the sentence, or NULL where there is none. */
+const char *imp_tell_coloured(const char *command, const imp_picture_settings *settings,
+                              size_t coloured, size_t count);
 
 /* Harmless on a zeroed one. */
 void imp_embedded_clear(imp_embedded *pictures);

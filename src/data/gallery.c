@@ -100,8 +100,10 @@ static imp_status add_folder(imp_gallery *gallery, const char *folder, bool clas
     for (size_t i = 0; i < source.count && status == IMP_OK; i++) {
         const char *name = source.names[i];
         int32_t class = -1;
-        if (!imp_source_is_picture(name))
+        if (!imp_source_is_picture(name)) {
+            gallery->passed_over += imp_source_is_foreign_picture(name);
             continue;
+        }
         if (classes && !imp_source_is_unlabeled(name))
             status = find_class(gallery, name, strcspn(name, "/"), &class, error);
         if (status == IMP_OK)
@@ -200,6 +202,7 @@ static imp_status read_picture(const job *work, size_t index, imp_error *error)
     imp_status status = imp_gallery_open(work->gallery, work->first + index, &image, error);
     if (status != IMP_OK)
         return status;
+    work->gallery->pictures[work->first + index].coloured = imp_image_has_colour(&image);
     size_t room = (size_t)format->channels * format->size * format->size;
     bool invert = imp_image_inverts(&image, format->inversion);
     status = imp_image_prepare(&image, format->size, format->channels, invert,
@@ -238,4 +241,12 @@ const char *imp_gallery_fault(const imp_gallery *gallery)
         if (gallery->pictures[i].fault != NULL)
             return gallery->pictures[i].fault;
     return NULL;
+}
+
+size_t imp_gallery_coloured(const imp_gallery *gallery)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < gallery->count; i++)
+        count += gallery->pictures[i].coloured;
+    return count;
 }

@@ -20,6 +20,7 @@
 typedef struct imp_gallery_picture {
     char *path;
     int32_t class; /* its number, or -1 */
+    bool coloured; /* more than a tint; known once it was read */
     char *fault;   /* the sentence that says why it could not be read, else NULL */
 } imp_gallery_picture;
 
@@ -28,6 +29,7 @@ typedef struct imp_gallery {
     size_t count, capacity;
     char **classes; /* their names, in bytewise order */
     size_t class_count;
+    size_t passed_over; /* pictures of kinds that are not read, such as .gif */
 } imp_gallery;
 
 /* Adds the picture at `path`, or all pictures (.png, .jpg, .jpeg) in that folder and below it in
@@ -63,6 +65,9 @@ imp_status imp_gallery_open(const imp_gallery *gallery, size_t picture, imp_imag
 
 /* The fault of the first picture that has one, or NULL. */
 const char *imp_gallery_fault(const imp_gallery *gallery);
+
+/* How many of the pictures that were read are coloured. */
+size_t imp_gallery_coloured(const imp_gallery *gallery);
 
 /* Takes the pictures with faults out; those behind them move up. */
 void imp_gallery_drop_broken(imp_gallery *gallery);

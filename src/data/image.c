@@ -129,3 +129,22 @@ bool imp_image_inverts(const imp_image *image, imp_inversion inversion)
     return inversion == IMP_INVERT_ALL ||
            (inversion == IMP_INVERT_LIGHT && imp_image_on_light(image));
 }
+
+bool imp_image_has_colour(const imp_image *image)
+{
+    enum { TINT = 16 };
+    if (image->channels != 3)
+        return false;
+    size_t pixels = (size_t)image->width * image->height;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        uint8_t low = rgb[0], high = rgb[0];
+        for (int c = 1; c < 3; c++) {
+            low = rgb[c] < low ? rgb[c] : low;
+            high = rgb[c] > high ? rgb[c] : high;
+        }
+        sum += (uint64_t)(high - low);
+    }
+    return sum > (uint64_t)TINT * pixels;
+}

@@ -69,6 +69,9 @@ bool imp_image_on_light(const imp_image *image);
 /* Whether the picture is one of those that are inverted. */
 bool imp_image_inverts(const imp_image *image, imp_inversion inversion);
 
+/* Whether channels differ by more than paper, ink and compression make them, on average. */
+bool imp_image_has_colour(const imp_image *image);
+
 /* Writes the pixels channel by channel, (channels, height, width), to `planes`; each value v
  * becomes 255 - v when `invert`. */
 void imp_image_to_planes(const imp_image *image, bool invert, uint8_t *planes);

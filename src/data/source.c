@@ -155,11 +155,25 @@ size_t imp_source_find(const imp_source *source, const char *name)
     return source->count;
 }
 
-bool imp_source_is_picture(const char *name)
+static bool ends_in_one_of(const char *name, const char *const *endings)
 {
     const char *ending = strrchr(name, '.');
-    return ending != NULL && (strcasecmp(ending, ".png") == 0 || strcasecmp(ending, ".jpg") == 0 ||
-                              strcasecmp(ending, ".jpeg") == 0);
+    for (size_t i = 0; ending != NULL && endings[i] != NULL; i++)
+        if (strcasecmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+bool imp_source_is_picture(const char *name)
+{
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", NULL};
+    return ends_in_one_of(name, endings);
+}
+
+bool imp_source_is_foreign_picture(const char *name)
+{
+    static const char *const endings[] = {".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", NULL};
+    return ends_in_one_of(name, endings);
 }
 
 size_t imp_source_common_folder(const imp_source *source)

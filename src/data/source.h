@@ -79,6 +79,9 @@ size_t imp_source_common_folder(const imp_source *source);
  * sub-folders, or in IMP_UNLABELED_FOLDER. */
 bool imp_source_is_unlabeled(const char *name);
 
+/* "a.gif": a picture by its name, but none that can be read. */
+bool imp_source_is_foreign_picture(const char *name);
+
 /* ---- the two kinds, used by source.c ---- */
 
 /* Takes a copy of the name; false when memory ran out. `piece` may be NULL. */

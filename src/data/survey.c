@@ -89,26 +89,6 @@ static void count_names(const imp_source *source, imp_survey *survey)
 /* What is noted of a picture that was looked at. */
 enum { READABLE = 1, COLOURED = 2, ON_LIGHT = 4 };
 
-/* Whether channels differ by more than paper, ink and compression make them, on average. */
-static bool has_colour(const imp_image *image)
-{
-    enum { TINT = 16 };
-    if (image->channels != 3)
-        return false;
-    size_t pixels = (size_t)image->width * image->height;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < pixels; i++) {
-        const uint8_t *rgb = image->pixels + 3 * i;
-        uint8_t low = rgb[0], high = rgb[0];
-        for (int c = 1; c < 3; c++) {
-            low = rgb[c] < low ? rgb[c] : low;
-            high = rgb[c] > high ? rgb[c] : high;
-        }
-        sum += (uint64_t)(high - low);
-    }
-    return sum > (uint64_t)TINT * pixels;
-}
-
 static void look(size_t member, const uint8_t *bytes, size_t size, const imp_error *fault,
                  void *context)
 {
@@ -116,7 +96,7 @@ static void look(size_t member, const uint8_t *bytes, size_t size, const imp_err
     imp_image image;
     if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL) != IMP_OK)
         return;
-    seen[member] = (uint8_t)(READABLE | (has_colour(&image) ? COLOURED : 0) |
+    seen[member] = (uint8_t)(READABLE | (imp_image_has_colour(&image) ? COLOURED : 0) |
                              (imp_image_on_light(&image) ? ON_LIGHT : 0));
     imp_image_clear(&image);
 }

@@ -45,6 +45,10 @@ setup() {
     json 'all(len(row) == 3 for row in o["probabilities"])'
     run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --open-set
     [[ ${lines[-1]} == *3*none*1.0000 ]]
+    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy --open-set
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp classify: --open-set has nothing to go by: no cluster is without a label; \
+give points that belong to no class with --unlabeled FILE" ]
 }
 
 @test "classify: every method answers" {

@@ -94,6 +94,50 @@ all_right='all(p["answer"] == p["picture"].split("/")[-2] for p in o["pictures"]
     [[ $output == *"new/bars/5.png     bars           "* ]]
 }
 
+@test "classify pictures: an open set without unlabelled pictures is told to be closed" {
+    run --separate-stderr "$IMP" classify --support known new "${model[@]}" --open-set
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp classify: --open-set has nothing to go by: no cluster is without a label; \
+give pictures that belong to no class with --unlabeled FOLDER" ]
+    run --separate-stderr "$IMP" classify --support known --unlabeled others/blot new \
+        "${model[@]}" --open-set --sigma-l 1 --sigma-u 1
+    [ -z "$stderr" ]
+}
+
+@test "classify pictures: what is passed over is told" {
+    cd "$BATS_TEST_TMPDIR"
+    cp -r "$BATS_FILE_TMPDIR"/{known,new} .
+    mkdir known/{.hidden,_unlabeled,gifs}
+    touch known/gifs/1.gif known/gifs/2.GIF new/3.webp new/notes.txt known/notes
+    run --separate-stderr "$IMP" classify --support known new "${model[@]}"
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp classify: the sub-folder 'gifs' has no pictures (.png, .jpg, .jpeg) and is \
+no class
+imp classify: 3 pictures are passed over: only .png, .jpg and .jpeg are read, no .gif, .webp, .bmp, \
+.tif, .tiff and .heic" ]
+    rm known/gifs/* new/3.webp
+    mkdir known/also
+    run --separate-stderr "$IMP" classify --support known new "${model[@]}"
+    [ "$stderr" = "imp classify: 2 sub-folders, 'also' among them, have no pictures (.png, .jpg, \
+.jpeg) and are no classes" ]
+}
+
+@test "classify pictures: coloured ones are not what the built-in model knows" {
+    needs_built_in_model
+    cd "$BATS_TEST_TMPDIR"
+    cp -r "$BATS_FILE_TMPDIR"/{known,new} .
+    run --separate-stderr "$IMP" classify --support known new --html page.html
+    [ -z "$stderr" ]
+    run ! grep -q "knows drawings" page.html
+    paint known
+    run --separate-stderr "$IMP" classify --support known new --html page.html
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp classify: $doubt" ]
+    grep -qF "knows drawings, and these pictures are coloured: train one" page.html
+    run --separate-stderr "$IMP" classify --support known new "${model[@]}"
+    [ -z "$stderr" ]
+}
+
 @test "classify pictures: names of any bytes" {
     cd "$BATS_TEST_TMPDIR"
     mkdir s

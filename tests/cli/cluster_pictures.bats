@@ -131,6 +131,17 @@ assert not re.search(r"https?:|url\(|<script", text)
 END
 }
 
+@test "cluster pictures: coloured ones are not what the built-in model knows" {
+    needs_built_in_model
+    cp -r shapes "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR"
+    paint shapes
+    run --separate-stderr "$IMP" cluster shapes --html page.html
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp cluster: $doubt" ]
+    grep -qF "knows drawings, and these pictures are coloured: train one" page.html
+}
+
 fails() { # STATUS SENTENCE ARGUMENT...
     run --separate-stderr "$IMP" cluster "${@:3}"
     [ "$status" -eq "$1" ]

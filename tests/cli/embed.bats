@@ -128,6 +128,19 @@ assert len(numpy.load("x.npy")) == 8'
     [ "${stderr_lines[-1]}" = "imp embed: none of the pictures could be read" ]
 }
 
+@test "embed: what is passed over, and coloured for the built-in model, is told" {
+    needs_built_in_model
+    cp -r shapes "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR"
+    touch shapes/a.tiff
+    paint shapes
+    run --separate-stderr "$IMP" embed shapes -o x.npy
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp embed: 1 picture is passed over: only .png, .jpg and .jpeg are read, no .gif, \
+.webp, .bmp, .tif, .tiff and .heic
+imp embed: $doubt" ]
+}
+
 fails() { # STATUS SENTENCE ARGUMENT...
     run --separate-stderr "$IMP" embed "${@:3}"
     [ "$status" -eq "$1" ]
