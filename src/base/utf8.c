@@ -23,6 +23,14 @@ size_t imp_utf8_size(const char *text)
     return size;
 }
 
+size_t imp_utf8_control(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
+        return 2;
+    return (at[0] < 0x20 && at[0] != '\0') || at[0] == 0x7F;
+}
+
 size_t imp_utf8_length(const char *text)
 {
     size_t length = 0;

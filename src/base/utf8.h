@@ -7,6 +7,10 @@
 /* Bytes of the UTF-8 character that `text` begins with; 0 where it begins with none. */
 size_t imp_utf8_size(const char *text);
 
+/* Bytes of the control character that `text` begins with; 0 where it begins with none. A line break
+ * is one, and what tells a terminal to do something begins with one. */
+size_t imp_utf8_control(const char *text);
+
 /* How many characters the text has; a byte that belongs to none counts as one. */
 size_t imp_utf8_length(const char *text);
 

@@ -41,7 +41,7 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp classify --support animals new.jpg more-pictures",
-    "imp classify --support animals new --unlabeled others --open-set --html page.html",
+    "imp classify --support animals new --unlabeled heap --open-set --html page.html",
     "imp classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy", NULL};
 
 const imp_usage imp_classify_usage = {

@@ -249,7 +249,8 @@ static int print_json(const imp_classification *work)
 static void print_padded(const char *text, size_t width)
 {
     size_t length = imp_utf8_length(text);
-    printf("%s%*s", text, length < width ? (int)(width - length) : 0, "");
+    imp_print_text(text, stdout);
+    printf("%*s", length < width ? (int)(width - length) : 0, "");
 }
 
 static size_t larger(size_t a, size_t b)
@@ -279,8 +280,9 @@ static void print_table(const imp_classification *work)
         const imp_answer *answer = &work->answers[q];
         print_padded(work->queries.gallery.pictures[q].path, picture_width + 2);
         print_padded(name_of(work, answer->class), answer_width + 2);
-        printf("%11.4f  %s\n", answer->probability,
-               work->support.gallery.pictures[answer->nearest].path);
+        printf("%11.4f  ", answer->probability);
+        imp_print_text(work->support.gallery.pictures[answer->nearest].path, stdout);
+        putchar('\n');
     }
 }
 

@@ -199,7 +199,9 @@ static int print_groups(imp_sorting *work)
            work->group_count == 1 ? "" : "s", found->points, found->points == 1 ? "" : "s",
            found->lambda);
     if (work->metrics) {
-        printf("\nagainst the sub-folders of %s:\n", work->folder);
+        printf("\nagainst the sub-folders of ");
+        imp_print_text(work->folder, stdout);
+        printf(":\n");
         int status = measure(work, true);
         if (status != IMP_GO_ON)
             return status;
@@ -207,8 +209,11 @@ static int print_groups(imp_sorting *work)
     for (size_t g = 0; g < work->group_count; g++) {
         const imp_group *group = &work->groups[g];
         printf("\ngroup %zu: %zu picture%s\n", g + 1, group->count, group->count == 1 ? "" : "s");
-        for (size_t i = group->first; i < group->first + group->count; i++)
-            printf("  %s\n", work->pile.gallery.pictures[work->order[i]].path);
+        for (size_t i = group->first; i < group->first + group->count; i++) {
+            printf("  ");
+            imp_print_text(work->pile.gallery.pictures[work->order[i]].path, stdout);
+            putchar('\n');
+        }
     }
     return EXIT_SUCCESS;
 }

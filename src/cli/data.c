@@ -180,13 +180,17 @@ static void info_text(const imp_dataset *dataset)
         if (sum.classes == 0)
             continue;
         imp_class_info smallest = imp_dataset_class(dataset, sum.smallest);
-        printf("%-5s  %7zu  %13zu  %6zu  %s (%zu)\n", imp_split_name(split), sum.classes,
-               sum.super_classes, sum.images, smallest.name, smallest.images);
+        printf("%-5s  %7zu  %13zu  %6zu  ", imp_split_name(split), sum.classes, sum.super_classes,
+               sum.images);
+        imp_print_text(smallest.name, stdout);
+        printf(" (%zu)\n", smallest.images);
     }
     if (imp_dataset_faults(dataset) > 0)
         printf("\n%zu broken, left out:\n", imp_dataset_faults(dataset));
-    for (size_t i = 0; i < imp_dataset_faults(dataset); i++)
-        printf("%s\n", imp_dataset_fault(dataset, i));
+    for (size_t i = 0; i < imp_dataset_faults(dataset); i++) {
+        imp_print_text(imp_dataset_fault(dataset, i), stdout);
+        putchar('\n');
+    }
 }
 
 static int run_info(const settings *given, const char *name)

@@ -8,22 +8,35 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/utf8.h"
+
+void imp_print_text(const char *text, FILE *stream)
+{
+    while (*text) {
+        size_t control = imp_utf8_control(text);
+        fputc(control > 0 ? '?' : *text, stream);
+        text += control > 0 ? control : 1;
+    }
+}
 
 int imp_complain(int status, const char *command, const char *format, ...)
 {
+    char sentence[2 * PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
     if (command)
         fprintf(stderr, "imp %s: ", command);
     else
         fputs("imp: ", stderr);
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
+    imp_print_text(sentence, stderr);
     fputc('\n', stderr);
     return status;
 }

@@ -141,8 +141,13 @@ void imp_option_describe(const imp_option *option, char *text, size_t size);
 void imp_option_explain(const imp_option *option, const imp_option *heading, imp_detail detail,
                         char *text, size_t size);
 
-/* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr and returns
- * `status`, so that a failing command ends in `return imp_complain(...)`. */
+/* Prints a text from outside, such as the name of a file, with '?' for each control character: it
+ * must neither break a line nor tell a terminal what to do. */
+void imp_print_text(const char *text, FILE *stream);
+
+/* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr, as
+ * imp_print_text() does, and returns `status`, so that a failing command ends in `return
+ * imp_complain(...)`. */
 int imp_complain(int status, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -154,6 +154,23 @@ assert "n\ufffdw &lt;x&gt;.png" in text and "<x>" not in text
 assert "o &quot;o&quot;" in text and "café crème" in text'
 }
 
+@test "classify pictures: names cannot break lines nor command the terminal" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir s n
+    cp -r "$BATS_FILE_TMPDIR/known/ring" s/$'r\nng'
+    cp "$BATS_FILE_TMPDIR/new/ring/5.png" n/$'a\033[2J\xc2\x9bé.png'
+    run --separate-stderr "$IMP" classify --support s n "${model[@]}"
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 3 ]
+    [ "${lines[1]}" = "picture        answer  probability  nearest" ]
+    [[ ${lines[2]} =~ ^"n/a?[2J?é.png  r?ng         1.0000  s/r?ng/"[1-4].png$ ]]
+    run --separate-stderr "$IMP" cluster s "${model[@]}" --lambda 1e9
+    [[ ${lines[-1]} =~ ^"  s/r?ng/"[1-4].png$ ]]
+    echo text >n/$'b\tc.png'
+    run --separate-stderr "$IMP" classify --support s n "${model[@]}"
+    [ "$stderr" = "imp classify: n/b?c.png: the file is neither a PNG nor a JPEG picture" ]
+}
+
 fails() { # STATUS SENTENCE ARGUMENT...
     run --separate-stderr "$IMP" classify "${@:3}"
     [ "$status" -eq "$1" ]

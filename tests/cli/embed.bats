@@ -183,7 +183,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 1 "there are no pictures (.png, .jpg, .jpeg) in the folder 'empty'" empty -o x.npy
     name=$'a\nb.png'
     cp "$BATS_FILE_TMPDIR/shapes/ring/1.png" "$name"
-    fails 1 "the path '$name' has a line break in it, so it cannot be a line of 'x.txt'" "$name" \
+    fails 1 "the path 'a?b.png' has a line break in it, so it cannot be a line of 'x.txt'" "$name" \
         --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o x.npy
 }
 

@@ -35,6 +35,19 @@ static void only_proper_characters_have_a_size(void **state)
         assert_int_equal(imp_utf8_size(cases[i].text), cases[i].size);
 }
 
+static void control_characters_are_told_from_others(void **state)
+{
+    (void)state;
+    assert_int_equal(imp_utf8_control("\n"), 1);
+    assert_int_equal(imp_utf8_control("\033[2J"), 1);
+    assert_int_equal(imp_utf8_control("\x7F"), 1);
+    assert_int_equal(imp_utf8_control("\xC2\x9B"), 2);
+    assert_int_equal(imp_utf8_control("\xC2\xA0"), 0);
+    assert_int_equal(imp_utf8_control(" "), 0);
+    assert_int_equal(imp_utf8_control("\x9B"), 0); /* no character at all */
+    assert_int_equal(imp_utf8_control(""), 0);
+}
+
 static void a_text_is_as_long_as_it_has_characters(void **state)
 {
     (void)state;
@@ -67,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_proper_characters_have_a_size),
+        cmocka_unit_test(control_characters_are_told_from_others),
         cmocka_unit_test(a_text_is_as_long_as_it_has_characters),
         cmocka_unit_test(every_stray_byte_is_replaced),
         cmocka_unit_test(memory_may_run_out),
