@@ -16,6 +16,11 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Both words have at most LONGEST letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
@@ -40,8 +45,8 @@ static size_t edit_distance(const char *a, const char *b)
 
 imp_suggestion imp_suggestion_start(const char *word)
 {
-    /* One slip in a short word, two from four letters, three from eight: beyond that the words
-     * have nothing to do with each other. */
+    /* One slip in a short word, two from four letters, three from eight, and more than half of the
+     * longer word right: beyond that the words have nothing to do with each other. */
     size_t slips = 1 + smaller(strlen(word) / 4, 2);
     return (imp_suggestion){.word = word, .nearest = NULL, .distance = slips + 1};
 }
@@ -52,7 +57,8 @@ void imp_suggestion_offer(imp_suggestion *suggestion, const char *candidate)
         return;
 
     size_t distance = edit_distance(suggestion->word, candidate);
-    if (distance < suggestion->distance && distance < strlen(candidate)) {
+    size_t longer = larger(strlen(suggestion->word), strlen(candidate));
+    if (distance < suggestion->distance && 2 * distance < longer) {
         suggestion->nearest = candidate;
         suggestion->distance = distance;
     }

@@ -38,11 +38,11 @@ typedef struct imp_parameters {
 /* The last two are texts about what else they may be, "" where they may be nothing else. */
 #define IMP_POINT_OPTIONS(settings, member, or_support, or_unlabeled)                              \
     {IMP_OPTION_TEXT(settings, member.support), .name = "support", .argument = "FILE",             \
-     .help = "labelled points, a row each" or_support},                                            \
+     .once = true, .help = "labelled points, a row each" or_support},                              \
     {IMP_OPTION_TEXT(settings, member.labels), .name = "labels", .argument = "FILE",               \
      .help = "their classes, integers from 0 on; -1 is an unlabelled point"},                      \
     {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
-     .help = "more points without labels" or_unlabeled}
+     .once = true, .help = "more points without labels" or_unlabeled}
 
 /* `or_else` is a text behind each default, such as ", or the model's"; `or_sigma_u` is one behind
  * the default of that variance. */

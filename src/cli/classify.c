@@ -13,7 +13,7 @@ static const imp_option options[] = {
                       "; or a folder, whose sub-folders are classes of pictures and their names "
                       "the answers",
                       "; or pictures"),
-    {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE", .once = true,
      .help = "points to classify; pictures stand on the command line instead"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
@@ -41,7 +41,7 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp classify --support animals new.jpg more-pictures",
-    "imp classify --support animals new --unlabeled heap --open-set --html page.html",
+    "imp classify --support animals new --unlabeled heap --open-set --html a.html",
     "imp classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy", NULL};
 
 const imp_usage imp_classify_usage = {

@@ -9,7 +9,21 @@
 
 #include <imp/version.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
+
+static int complain_option(const char *word)
+{
+    imp_suggestion suggestion = imp_suggestion_start(word);
+    imp_suggestion_offer(&suggestion, "--help");
+    imp_suggestion_offer(&suggestion, "--version");
+    if (suggestion.nearest)
+        return imp_complain(IMP_EXIT_USAGE, NULL, "unknown option '%s'; did you mean '%s'?", word,
+                            suggestion.nearest);
+    return imp_complain(IMP_EXIT_USAGE, NULL,
+                        "unknown option '%s'; only --help and --version stand before a command",
+                        word);
+}
 
 static int run(int argc, char **argv)
 {
@@ -27,9 +41,7 @@ static int run(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (word[0] == '-')
-        return imp_complain(IMP_EXIT_USAGE, NULL,
-                            "unknown option '%s'; only --help and --version stand before a command",
-                            word);
+        return complain_option(word);
 
     const imp_command *command = imp_command_find(word);
     return command ? command->run(argc - 1, argv + 1) : IMP_EXIT_USAGE;

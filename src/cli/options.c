@@ -195,6 +195,9 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
                                 option->name, option->argument);
         value = argv[++*index];
     }
+    if (option->once && *(const char **)((char *)settings + option->offset))
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' is given twice",
+                            option->name);
     if (!set_value(option, value, settings))
         return complain_value(usage, option, value);
     return IMP_GO_ON;

@@ -240,8 +240,8 @@ static void conclude(const arguments *given, const imp_train_result *result)
     }
     if (given->quiet)
         return;
-    fprintf(stderr, "%llu updates in %s; ", (unsigned long long)result->update,
-            imp_duration_of(result->seconds).text);
+    fprintf(stderr, "%llu update%s in %s; ", (unsigned long long)result->update,
+            result->update == 1 ? "" : "s", imp_duration_of(result->seconds).text);
     if (!isnan(result->best))
         fprintf(stderr, "best validation accuracy %.1f%% at update %llu; ", 100 * result->best,
                 (unsigned long long)result->best_update);

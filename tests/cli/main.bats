@@ -42,7 +42,24 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 @test "an unknown option before the command is refused" {
     run --separate-stderr "$IMP" --verbose help
     [ "$status" -eq 2 ]
-    [[ $stderr == "imp: unknown option '--verbose'"* ]]
+    [ "$stderr" = "imp: unknown option '--verbose'; only --help and --version stand before a command" ]
+    for word in --verison --versoin -version; do
+        run --separate-stderr "$IMP" $word
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp: unknown option '$word'; did you mean '--version'?" ]
+    done
+}
+
+@test "a shell without completions gets the list of those that have some" {
+    run --separate-stderr "$IMP" help --completion tcsh
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp help: option '--completion' needs none, bash, zsh or fish, not 'tcsh'" ]
+}
+
+@test "of what could be a list only one is taken, and a second is refused" {
+    run --separate-stderr "$IMP" classify --support a --support b c.png
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp classify: option '--support' is given twice" ]
 }
 
 @test "a mistyped option of a command gets a suggestion" {

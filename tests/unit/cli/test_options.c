@@ -17,7 +17,7 @@
 typedef struct settings {
     int64_t batch, seed;
     double sigma, shift;
-    const char *output;
+    const char *output, *points;
     int isa;
     bool json;
 } settings;
@@ -36,6 +36,8 @@ static const imp_option options[] = {
      .numbers = {-INFINITY, INFINITY}, .help = "moves every point"},
     {IMP_OPTION_CHOICE(settings, isa), .name = "isa", .argument = "NAME", .choices = isas,
      .initial = "auto", .help = "the instruction set to use"},
+    {IMP_OPTION_TEXT(settings, points), .name = "points", .argument = "FILE", .once = true,
+     .help = "more of them"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the result, which is said at such length that it takes two lines"},
@@ -222,6 +224,7 @@ static void wrong_options_are_refused_in_one_sentence(void **state)
     assert_refused("a --help-al", "imp fit: unknown option '--help-al'; did you mean "
                                   "'--help-all'?\n");
     assert_refused("a --batch", "imp fit: option '--batch' needs a value: N\n");
+    assert_refused("a --points=b --points c", "imp fit: option '--points' is given twice\n");
     assert_refused("a --json=yes", "imp fit: option '--json' takes no value\n");
     assert_refused("a --bach=3", "imp fit: unknown option '--bach'; did you mean '--batch'?\n");
     assert_refused("a -batch", "imp fit: unknown option '-batch'; did you mean '--batch'?\n");
