@@ -174,7 +174,8 @@ static int classify_points(const settings *given, double lambda)
 {
     if (!given->files.support || !given->files.labels || !given->query)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --support FILE, --labels FILE and --query FILE");
+                            "needs --support FOLDER PICTURE..., or for points --support FILE, "
+                            "--labels FILE and --query FILE");
     imp_labeled_rows points;
     imp_rows queries = {0};
     int status = imp_read_labeled_rows(command, &given->files, &points);
@@ -220,6 +221,12 @@ int imp_command_classify(int argc, char **argv)
     bool points = given.files.labels || given.query;
     if (!points && (operands > 0 || imp_is_folder(given.files.support)))
         return imp_classify_pictures(&given, lambda, argv + 1, operands);
+    if (points && imp_is_folder(given.files.support))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--labels and --query go with points; of the folder '%s' the "
+                            "sub-folders are the labels, and the pictures to classify stand on the "
+                            "command line",
+                            given.files.support);
     if (operands > 0)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[1]);
     if (given.html)

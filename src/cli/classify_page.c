@@ -277,8 +277,11 @@ static void write_bars(imp_page *page, const imp_classification *work, size_t qu
 /* A support's path without the folder that all of them are in. */
 static const char *below_support(const imp_classification *work, const char *path)
 {
-    size_t length = strlen(work->given->files.support);
-    if (strncmp(path, work->given->files.support, length) != 0)
+    const char *folder = work->given->files.support;
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/')
+        length--;
+    if (strncmp(path, folder, length) != 0 || path[length] != '/')
         return path;
     return path + length + strspn(path + length, "/");
 }
@@ -293,9 +296,9 @@ static void write_card(imp_page *page, const imp_classification *work, size_t qu
     imp_page_picture(page, &work->queries.gallery, query, LARGE);
     imp_page_write(page, "<div><div class=\"name\" title=\"");
     imp_page_text(page, path);
-    imp_page_write(page, "\">");
+    imp_page_write(page, "\"><bdi>");
     imp_page_text(page, imp_page_name(path));
-    imp_page_write(page, "</div>\n");
+    imp_page_write(page, "</bdi></div>\n");
     write_bars(page, work, query);
     imp_page_write(page, "<div class=\"why\">");
     imp_page_picture(page, &work->support.gallery, answer->nearest, 2 * SMALL);

@@ -1,9 +1,12 @@
 /* cluster.c - `imp cluster`: points or pictures without labels into clusters. */
 #include "cli/cluster.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/source.h"
 
 typedef imp_cluster_settings settings;
 
@@ -70,7 +73,7 @@ const imp_usage imp_cluster_usage = {
         "the model was trained with.",
     .operands = "POINTS.npy|FOLDER",
     .fewest = 1,
-    .most = 1,
+    .most = INT_MAX, /* all but one are refused in better words */
     .options = options,
     .examples = examples,
 };
@@ -245,6 +248,11 @@ int imp_command_cluster(int argc, char **argv)
     int status = imp_parse(&imp_cluster_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
+    if (imp_source_is_picture(argv[1]))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "'%s' is a picture; give the folder that holds the pictures", argv[1]);
+    if (operands > 1)
+        return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[2]);
     double lambda;
     status = imp_read_lambda(command, given.lambda, &lambda);
     if (status != IMP_GO_ON)

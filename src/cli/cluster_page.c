@@ -130,9 +130,9 @@ static void write_group(imp_page *page, const imp_sorting *work, size_t index)
         bool odd = class >= 0 && gallery->pictures[picture].class != class;
         imp_page_write(page, "<li id=\"p%zu\"%s>", picture, odd ? " class=\"odd\"" : "");
         imp_page_picture(page, gallery, picture, THUMBNAIL);
-        imp_page_write(page, "<small>");
+        imp_page_write(page, "<small><bdi>");
         imp_page_text(page, imp_page_name(gallery->pictures[picture].path));
-        imp_page_write(page, "</small></li>\n");
+        imp_page_write(page, "</bdi></small></li>\n");
     }
     imp_page_write(page, "</ul>\n</section>\n");
 }

@@ -15,7 +15,10 @@
 
 /* ---- style ---- */
 
-/* Colours that belong to a group are made of its hue, --h; everything else is gray. */
+/* Colours that belong to a group are made of its hue, --h; everything else is gray.
+ *
+ * Names of pictures often differ in their ends alone. Set from right to left, a line loses its
+ * beginning instead; the name in it is a <bdi>, which reads as ever. */
 static const char style[] =
     ":root{color-scheme:light dark;--page:#f7f6f3;--card:#fff;--ink:#1c1c1e;--soft:#63636a;"
     "--line:#dfddd8;--group:hsl(var(--h) 58% 40%);--wash:hsl(var(--h) 50% 94%)}\n"
@@ -64,7 +67,9 @@ static const char style[] =
     "border-radius:.6rem}\n"
     ".card>div{min-width:0;flex:1}\n"
     ".card>img{width:96px;height:96px;flex:none}\n"
-    ".name{font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n"
+    ".name,.pile small{direction:rtl;text-align:left;white-space:nowrap;overflow:hidden;"
+    "text-overflow:ellipsis}\n"
+    ".name{font-weight:600}\n"
     ".bar{display:grid;grid-template-columns:minmax(0,1fr) 3.4rem;gap:.5rem;align-items:center;"
     "font-size:.85rem;margin:.15rem 0}\n"
     ".bar span{position:relative;padding:.05rem .4rem;border-radius:.25rem;overflow:hidden;"
@@ -82,8 +87,7 @@ static const char style[] =
     ".pile{display:grid;grid-template-columns:repeat(auto-fill,minmax(88px,1fr));gap:.7rem}\n"
     ".pile img{width:100%;height:auto;aspect-ratio:1;border:1px solid var(--line)}\n"
     ".pile .odd img{outline:2px dashed var(--soft);outline-offset:2px}\n"
-    ".pile small{display:block;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;"
-    "font-size:.75rem}\n"
+    ".pile small{display:block;font-size:.75rem}\n"
     ":target{outline:3px solid var(--group);outline-offset:2px;border-radius:.6rem}\n"
     "dl{display:flex;flex-wrap:wrap;gap:.4rem 2rem;margin:.75rem 0}\n"
     "dt{color:var(--soft);font-size:.8rem}\n"

@@ -108,7 +108,10 @@ fails() { # STATUS SENTENCE ARGUMENT...
 }
 
 @test "classify: bad input gets a sentence" {
-    fails 2 "needs --support FILE, --labels FILE and --query FILE" --support s.npy
+    needs="needs --support FOLDER PICTURE..., or for points --support FILE, --labels FILE and --query \
+FILE"
+    fails 2 "$needs"
+    fails 2 "$needs" --support s.npy
     fails 1 "'imq' is not a method; did you mean 'imp'?" \
         --support s.npy --labels y.npy --query q.npy --method imq
     fails 1 "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \

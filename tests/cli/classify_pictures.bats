@@ -185,7 +185,11 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 1 "'new/ring/5.png' is no folder" --support new/ring/5.png new
     fails 1 "the folder 'known/ring' has no sub-folders with pictures in them, which would be the \
 classes" --support known/ring new
-    fails 2 "unexpected argument 'new'" --support known --labels y.npy --query q.npy new
+    points="--labels and --query go with points; of the folder 'known' the sub-folders are the \
+labels, and the pictures to classify stand on the command line"
+    fails 2 "$points" --support known --query new
+    fails 2 "$points" --support known --labels y.npy new/ring/5.png
+    fails 2 "unexpected argument 'new'" --support s.npy --labels y.npy --query q.npy new
     fails 1 "'imq' is not a method; did you mean 'imp'?" --support known new "${model[@]}" \
         --method imq
     fails 2 "--html shows pictures, not points" --support s.npy --labels y.npy --query q.npy \
@@ -246,6 +250,22 @@ assert links <= ids and {f"p{i}" for i in range(9)} <= ids
 assert not re.search(r"https?:|url\(", text)
 assert text.count("<title>") == 1 + 26 + text.count('class="cross"')
 END
+}
+
+@test "classify pictures: the page names the nearest below the support folder, and the ends of names" {
+    cd "$BATS_TEST_TMPDIR"
+    cp -r "$BATS_FILE_TMPDIR/known" l2
+    cp -r "$BATS_FILE_TMPDIR/others/blot" l2b
+    cp "$BATS_FILE_TMPDIR/new/ring/5.png" .
+    for support in l2 l2//; do
+        "$IMP" classify --support $support --unlabeled l2b l2b/1.png l2/ring/2.png 5.png \
+            "${model[@]}" --html page.html >/dev/null
+        grep -qF "nearest: l2b/1.png<" page.html
+        grep -qF "nearest: ring/2.png<" page.html
+    done
+    # What is too long for its line loses its beginning.
+    grep -qF ".name,.pile small{direction:rtl;" page.html
+    grep -qF "<bdi>5.png</bdi>" page.html
 }
 
 @test "classify pictures: real drawings" {

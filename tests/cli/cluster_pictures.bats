@@ -126,6 +126,7 @@ import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 assert len(re.findall(r'<img [^>]*src="data:image/png;base64,', text)) == 15
 assert text.count("<section ") == 3 and text.count('class="dot"') == 15
+assert text.count("<small><bdi>1.png</bdi></small>") == 3
 assert "Group 3 <small>5 pictures, 5 from " in text and "<dd>1.000</dd>" in text
 assert not re.search(r"https?:|url\(|<script", text)
 END
@@ -180,6 +181,8 @@ fails() { # STATUS SENTENCE ARGUMENT...
 they are in" pile "${model[@]}" --labels y.npy
     fails 2 "give one of --copy-to and --link-to" pile "${model[@]}" --copy-to a --link-to b
     fails 2 "--copy-to, --link-to and --html need a folder of pictures" x.npy --html page.html
+    fails 2 "'pile/ring1.png' is a picture; give the folder that holds the pictures" pile/ring*.png
+    fails 2 "unexpected argument 'shapes'" pile shapes
     fails 1 "16 clusters are wanted of 15 points" pile "${model[@]}" --clusters 16
     mkdir -p "$BATS_TEST_TMPDIR/empty"
     fails 1 "there are no pictures (.png, .jpg, .jpeg) in the folder '$BATS_TEST_TMPDIR/empty'" \
