@@ -135,14 +135,15 @@ void imp_classify_options(const imp_classify_settings *given, double lambda,
 void imp_tell_open_set(const imp_classify_settings *given, const imp_method_result *result,
                        const char *what, const char *argument)
 {
-    bool open = !given->open_set;
-    for (size_t c = 0; c < result->cluster_count && !open; c++)
-        open = result->cluster_label[c] < 0;
-    if (!open)
-        imp_complain(EXIT_SUCCESS, command,
-                     "--open-set has nothing to go by: no cluster is without a label; give %s that "
-                     "belong to no class with --unlabeled %s",
-                     what, argument);
+    if (!given->open_set)
+        return;
+    for (size_t c = 0; c < result->cluster_count; c++)
+        if (result->cluster_label[c] < 0)
+            return;
+    imp_complain(EXIT_SUCCESS, command,
+                 "--open-set has nothing to go by: no cluster is without a label; give %s that "
+                 "belong to no class with --unlabeled %s",
+                 what, argument);
 }
 
 static int classify(const settings *given, double lambda, const imp_episode_view *episode)

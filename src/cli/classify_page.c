@@ -79,11 +79,7 @@ static void write_facts(imp_page *page, const imp_classification *work)
     imp_page_write(page, "; model ");
     imp_page_text(page, work->model);
     imp_page_write(page, ").</p>\n");
-    if (work->doubt) {
-        imp_page_write(page, "<p class=\"doubt\">");
-        imp_page_text(page, work->doubt);
-        imp_page_write(page, "</p>\n");
-    }
+    imp_page_doubt(page, work->doubt);
 }
 
 static void write_link(imp_page *page, const imp_classification *work, int32_t class)

@@ -248,7 +248,7 @@ int imp_command_cluster(int argc, char **argv)
     int status = imp_parse(&imp_cluster_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (imp_source_is_picture(argv[1]))
+    if (imp_source_is_picture(argv[1]) && !imp_is_folder(argv[1]))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "'%s' is a picture; give the folder that holds the pictures", argv[1]);
     if (operands > 1)

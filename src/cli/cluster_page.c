@@ -19,11 +19,7 @@ static void write_facts(imp_page *page, const imp_sorting *work)
                    imp_cluster_methods[work->given->method], work->found->lambda);
     imp_page_text(page, work->model);
     imp_page_write(page, ").</p>\n");
-    if (work->doubt) {
-        imp_page_write(page, "<p class=\"doubt\">");
-        imp_page_text(page, work->doubt);
-        imp_page_write(page, "</p>\n");
-    }
+    imp_page_doubt(page, work->doubt);
 }
 
 static void write_metric(imp_page *page, const json_t *metrics, const char *key, const char *name)

@@ -157,6 +157,15 @@ void imp_page_text(imp_page *page, const char *text)
     }
 }
 
+void imp_page_doubt(imp_page *page, const char *sentence)
+{
+    if (!sentence)
+        return;
+    put_text(page, "<p class=\"doubt\">");
+    imp_page_text(page, sentence);
+    put_text(page, "</p>\n");
+}
+
 void imp_page_begin(imp_page *page, const char *path, const char *title)
 {
     *page = (imp_page){.buffer = imp_allocate(BUFFER, 1)};

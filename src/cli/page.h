@@ -39,6 +39,9 @@ void imp_page_write(imp_page *page, const char *format, ...) __attribute__((form
 /* Any text, escaped for content and attributes. */
 void imp_page_text(imp_page *page, const char *text);
 
+/* A sentence that calls the result into question; NULL writes nothing. */
+void imp_page_doubt(imp_page *page, const char *sentence);
+
 /* A picture of the gallery as an <img> of at most `side` pixels each way, with its path as the
  * alternative text. */
 void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture, uint32_t side);

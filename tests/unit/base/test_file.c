@@ -246,6 +246,21 @@ static void abandoning_changes_nothing(void **state)
     assert_int_equal(imp_writer_commit(&writer, &error), IMP_EINVAL);
 }
 
+static void asking_changes_nothing(void **state)
+{
+    scratch_path path = scratch_file(state, "file");
+    imp_error error;
+    size_t before = open_descriptors();
+    assert_int_equal(imp_writer_probe(path.text, &error), IMP_OK);
+    assert_int_equal(scratch_entries(state), 0);
+    scratch_write(path.text, OLD, strlen(OLD));
+    assert_int_equal(imp_writer_probe(path.text, &error), IMP_OK);
+    assert_true(scratch_holds(path.text, OLD, strlen(OLD)));
+    assert_int_equal(scratch_entries(state), 1);
+    assert_int_equal(imp_writer_probe("/no/such/file", &error), IMP_EIO);
+    assert_int_equal(open_descriptors(), before);
+}
+
 /* A limit on the size of files stands in for a full disk. */
 static void failed_write_changes_nothing(void **state)
 {
@@ -429,6 +444,7 @@ int main(void)
         WITH_FOLDER(writes_and_replaces),
         WITH_FOLDER(target_is_old_until_the_commit),
         WITH_FOLDER(abandoning_changes_nothing),
+        WITH_FOLDER(asking_changes_nothing),
         WITH_FOLDER(failed_write_changes_nothing),
         WITH_FOLDER(failed_rename_leaves_nothing),
         WITH_FOLDER(modes_are_kept),

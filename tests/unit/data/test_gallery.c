@@ -35,6 +35,7 @@ static void put_all(void **state)
         put(state, names[i], picture_ramp(3, 3, (uint8_t)(10 * i)));
     put(state, "all/b/7.jpeg", picture_jpeg(5, 2, 3, 200, 0));
     scratch_write(scratch_file(state, "all/b/notes.txt").text, "not a picture", 13);
+    scratch_write(scratch_file(state, "all/b/8.GIF").text, "none that is read", 17);
 }
 
 /* What the gallery calls the picture, below the scratch folder. */
@@ -63,6 +64,7 @@ static void folders_are_classes(void **state)
         assert_string_equal(name_of(state, &gallery, i), expected[i].name);
         assert_int_equal(gallery.pictures[i].class, expected[i].class);
     }
+    assert_int_equal(gallery.passed_over, 1);
     assert_int_equal(gallery.class_count, 3);
     assert_string_equal(gallery.classes[0], "a b");
     assert_string_equal(gallery.classes[1], "a");
