@@ -158,3 +158,9 @@ END
     [ "$status" -eq 2 ]
     [[ $stderr == "imp train: needs --out FOLDER"* ]]
 }
+
+@test "one update is told as one" {
+    run --separate-stderr "$IMP" train --out one "${tiny[@]}" --updates 1
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"1 update in 0:"* ]]
+}

@@ -34,7 +34,7 @@ static void other_words_are_left_alone(void **state)
 {
     (void)state;
     assert_null(nearest(""));
-    assert_null(nearest("x")); /* as near to "k" as one letter can be, and nothing like it */
+    assert_null(nearest("x"));    /* as near to "k" as one letter can be, and nothing like it */
     assert_null(nearest("domi")); /* half of it is wrong for "demo" */
     assert_null(nearest("wardrobe"));
     assert_null(nearest("a-word-that-is-longer-than-anybody-would-ever-mistype"));
