@@ -1,15 +1,10 @@
 /*
  * pictures.c - from what stands on the command line to embedded pictures.
  */
-#define _DEFAULT_SOURCE /* fstatat, dirfd */
-
 #include "cli/pictures.h"
 
-#include <dirent.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
@@ -54,43 +49,21 @@ int imp_gather_pictures(const char *command, char **paths, int count, imp_embedd
     return IMP_GO_ON;
 }
 
-static bool is_class(const imp_gallery *gallery, const char *name)
-{
-    for (size_t c = 0; c < gallery->class_count; c++)
-        if (strcmp(gallery->classes[c], name) == 0)
-            return true;
-    return false;
-}
-
 /* Says which sub-folders are no classes since they have no pictures: who made them expects them to
  * be. Where there are no classes at all, there is no such expectation. */
-static void tell_empty_folders(const char *command, const char *folder, const imp_gallery *gallery)
+static void tell_empty_folders(const char *command, const imp_gallery *gallery)
 {
-    DIR *stream = gallery->class_count > 0 ? opendir(folder) : NULL;
-    if (!stream)
+    if (gallery->class_count == 0 || gallery->empty_count == 0)
         return;
-    char first[NAME_MAX + 1] = "";
-    size_t count = 0;
-    struct dirent *entry;
-    while ((entry = readdir(stream))) {
-        const char *name = entry->d_name;
-        struct stat about;
-        if (name[0] == '.' || strcmp(name, IMP_UNLABELED_FOLDER) == 0 || is_class(gallery, name) ||
-            fstatat(dirfd(stream), name, &about, 0) != 0 || !S_ISDIR(about.st_mode))
-            continue;
-        if (count++ == 0 || strcmp(name, first) < 0)
-            snprintf(first, sizeof first, "%s", name);
-    }
-    closedir(stream);
-    if (count == 1)
+    if (gallery->empty_count == 1)
         imp_complain(EXIT_SUCCESS, command,
                      "the sub-folder '%s' has no pictures (.png, .jpg, .jpeg) and is no class",
-                     first);
-    else if (count > 1)
+                     gallery->empty);
+    else
         imp_complain(EXIT_SUCCESS, command,
                      "%zu sub-folders, '%s' among them, have no pictures (.png, .jpg, .jpeg) and "
                      "are no classes",
-                     count, first);
+                     gallery->empty_count, gallery->empty);
 }
 
 int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures)
@@ -99,7 +72,7 @@ int imp_gather_classes(const char *command, const char *folder, imp_embedded *pi
     imp_error error;
     if (imp_gallery_add_classes(&pictures->gallery, folder, &error) != IMP_OK)
         return fail(command, &error);
-    tell_empty_folders(command, folder, &pictures->gallery);
+    tell_empty_folders(command, &pictures->gallery);
     return IMP_GO_ON;
 }
 

@@ -109,6 +109,11 @@ static imp_status add_folder(imp_gallery *gallery, const char *folder, bool clas
         if (status == IMP_OK)
             status = append(gallery, join(folder, name), class, error);
     }
+    if (classes) {
+        gallery->empty_count = source.empty_count;
+        gallery->empty = source.empty;
+        source.empty = NULL;
+    }
     imp_source_clear(&source);
     if (status == IMP_OK && gallery->count == before)
         status = imp_fail(error, IMP_EINVAL,
@@ -153,6 +158,7 @@ void imp_gallery_clear(imp_gallery *gallery)
         imp_release(gallery->classes[i]);
     imp_release(gallery->pictures);
     imp_release(gallery->classes);
+    imp_release(gallery->empty);
     *gallery = (imp_gallery){0};
 }
 

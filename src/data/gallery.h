@@ -30,6 +30,8 @@ typedef struct imp_gallery {
     char **classes; /* their names, in bytewise order */
     size_t class_count;
     size_t passed_over; /* pictures of kinds that are not read, such as .gif */
+    size_t empty_count; /* sub-folders without pictures */
+    char *empty;        /* the name of one of them, or NULL */
 } imp_gallery;
 
 /* Adds the picture at `path`, or all pictures (.png, .jpg, .jpeg) in that folder and below it in

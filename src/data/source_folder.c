@@ -51,6 +51,8 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
 static imp_status note_empty(imp_source *source, const char *path, size_t first, size_t empty,
                              imp_error *error)
 {
+    if (strcmp(path, IMP_UNLABELED_FOLDER) == 0)
+        return IMP_OK; /* nobody takes it for a class */
     for (size_t i = first; i < source->count; i++)
         if (imp_source_is_picture(source->names[i]))
             return IMP_OK;
