@@ -130,7 +130,10 @@ static void describe(const imp_paper_state *state, char *text, size_t size)
     if (state->done)
         snprintf(text, size, "done");
     else if (state->run.stage == IMP_RUN_TRAINED)
-        snprintf(text, size, "trained, not measured");
+        snprintf(text, size,
+                 state->in_part ? "trained, measured in part" : "trained, not measured");
+    else if (state->run.stage == IMP_RUN_ABSENT && state->in_part)
+        snprintf(text, size, "done in part, its run is not here");
     else if (state->run.stage == IMP_RUN_BEGUN)
         snprintf(text, size, "begun, %llu of %llu updates", (unsigned long long)state->run.update,
                  (unsigned long long)state->updates);
@@ -151,14 +154,15 @@ static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, 
     }
     char text[80];
     describe(&state, text, sizeof text);
-    printf("  %-44s%-30s", name.text, text);
+    printf("  %-44s%-35s", name.text, text);
     if (state.images > 0)
         printf("about %s", imp_duration_of(state.images / speed).text);
     putchar('\n');
     sum->images += state.images;
     sum->done += state.done;
-    sum->begun += !state.done && state.run.stage != IMP_RUN_ABSENT;
-    sum->absent += !state.done && state.run.stage == IMP_RUN_ABSENT;
+    bool begun = state.in_part || state.run.stage != IMP_RUN_ABSENT;
+    sum->begun += !state.done && begun;
+    sum->absent += !state.done && !begun;
 }
 
 /* Every run is listed under the first table that needs it, so that times can be added. */
@@ -198,9 +202,10 @@ static int list(imp_paper_options *wanted)
         if (!only || strcmp(table.name, only) == 0)
             list_table(wanted, &table, only != NULL, speed, &sum);
     }
-    printf("\n%zu runs are done, %zu begun, %zu not begun; training the rest takes about %s, "
-           "estimated at %.0f images/s\n",
-           sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
+    printf(
+        "\nOf the runs %zu are done, %zu begun, %zu not begun; training the rest takes about %s, "
+        "estimated at %.0f images/s\n",
+        sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
     return sum.faults > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -428,6 +428,7 @@ imp_status imp_paper_look(const imp_paper_options *options, const imp_paper_run 
     if (!status) {
         state->updates = (uint64_t)work.settings.updates;
         state->done = is_done(&work);
+        state->in_part = !state->done && work.result.file;
     }
     if (!status && !state->done)
         status = imp_run_look(work.folder.text, &work.settings, &state->run, error);

@@ -52,6 +52,7 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
 /* How far a run and seed of a table is. */
 typedef struct imp_paper_state {
     bool done;         /* all results of the table are there */
+    bool in_part;      /* some results of the run are there, if only of other tables */
     imp_run_state run; /* zeroed if done */
     uint64_t updates;
     double images; /* still to be embedded in training */

@@ -239,9 +239,9 @@ static void write_head(FILE *text, const tally *sum)
             "episodes; where ours are fewer, the result file says how the learning rate was\n"
             "halved on the way. Training is the time that one seed took on the machine at hand, "
             "without validation.\n\n"
-            "Of IMP's figures %zu are met, %zu are not, %zu are not run; of the %zu others %zu are "
-            "not run.\n",
-            title, allowance, sum->met, sum->missed, sum->absent, sum->others, sum->others_absent);
+            "Met: %zu of IMP's figures; not met: %zu; not run: %zu, and %zu of the %zu of other "
+            "methods. A figure\nthat several tables show is counted once.\n",
+            title, allowance, sum->met, sum->missed, sum->absent, sum->others_absent, sum->others);
 }
 
 static imp_status write_notes(FILE *text, const char *folder, imp_error *error)

@@ -32,7 +32,7 @@ END
     run --separate-stderr "$IMP" paper --list "${tiny[@]}" tied
     [ "$status" -eq 0 ]
     [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +done ]]
-    [[ ${lines[3]} == "2 runs are done, 0 begun, 0 not begun; "* ]]
+    [[ ${lines[3]} == "Of the runs 2 are done, 0 begun, 0 not begun; "* ]]
 
     # nothing is made twice, with or without the runs
     rm -r runs
@@ -116,7 +116,7 @@ END
     run --separate-stderr "$IMP" paper all --train-nothing "${tiny[@]}"
     [ "$status" -eq 0 ]
     [ "$(ls out)" = README.md ]
-    grep -q "^Of IMP's figures 0 are met, 0 are not, " out/README.md
+    grep -q "^Met: 0 of IMP's figures; not met: 0; " out/README.md
 }
 
 @test "a damaged result is a sentence" {
@@ -169,6 +169,6 @@ END
     run --separate-stderr "$IMP" paper --list tied "${tiny[@]}"
     [[ $output =~ ablation-imp-seed1\ +done ]]
     run --separate-stderr "$IMP" paper --list "${tiny[@]}"
-    [[ $output =~ ablation-imp-seed1\ +not\ begun ]]
+    [[ $output =~ ablation-imp-seed1\ +done\ in\ part ]]
     [[ $output =~ ablation-imp-tied-seed1\ +done ]]
 }
