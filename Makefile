@@ -19,7 +19,7 @@ test: ## run all tests but the long ones
 	@$(SETUP) build test
 	scripts/test.sh
 
-test-long: ## run all tests, fuzzers and the thread sanitizer
+test-long: ## run all tests, with threads watched, fuzzers, a browser and a clean Debian
 	@$(SETUP) build test long package
 	scripts/test.sh --long
 
