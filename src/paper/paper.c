@@ -303,7 +303,9 @@ static imp_status advance(session *all, job *work, imp_error *error)
         status = train(all, work, &state, error);
     if (status || state.stage != IMP_RUN_TRAINED)
         return status;
-    return measure_missing(all, work, &state, error);
+    status = measure_missing(all, work, &state, error);
+    imp_paper_report(all->options->out, NULL); /* for whoever stops the rest */
+    return status;
 }
 
 static imp_status do_job(session *all, const imp_paper_run *run, int seed, imp_error *error)
@@ -406,7 +408,6 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
                                listener->context);
                 outcome->failed++;
             }
-            imp_paper_report(options->out, NULL); /* whoever stops it here has what there is */
         }
     }
     if (!all.stopped)
