@@ -40,7 +40,7 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
     return imp_fail_memory(error, "JSON");
 }
 
-json_t *imp_json_real(double value)
+json_t *imp_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }

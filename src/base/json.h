@@ -15,7 +15,7 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
 char *imp_json_text(const json_t *value);
 
 /* A new reference to a number, or to null for one that JSON cannot say; NULL without memory. */
-json_t *imp_json_real(double value);
+json_t *imp_json_number(double value);
 
 /* Writes `value`, indented and newline-terminated, atomically to `path`. */
 imp_status imp_json_save(const char *path, const json_t *value, imp_error *error);

@@ -155,11 +155,11 @@ static int gather(const arguments *given, const imp_model *model, field *all)
 static json_t *result_json(const imp_contestant *contestant, const imp_evaluation *result)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "method", contestant->method,
-                     "accuracy", imp_json_real(result->accuracy.mean), "interval",
-                     imp_json_real(result->accuracy.half_width), "clusters",
-                     imp_json_real(result->clusters.mean), "clusters_per_class",
-                     imp_json_real(result->clusters_per_class), "loss", imp_json_real(result->loss),
-                     "lambda", imp_json_real(result->lambda));
+                     "accuracy", imp_json_number(result->accuracy.mean), "interval",
+                     imp_json_number(result->accuracy.half_width), "clusters",
+                     imp_json_number(result->clusters.mean), "clusters_per_class",
+                     imp_json_number(result->clusters_per_class), "loss",
+                     imp_json_number(result->loss), "lambda", imp_json_number(result->lambda));
 }
 
 static void print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,

@@ -4,13 +4,13 @@
  */
 #include "cli/eval_clusters.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <imp/version.h>
 
+#include "base/json.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "train/evaluate_clustering.h"
@@ -108,8 +108,8 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
 
 static json_t *interval_json(imp_interval interval)
 {
-    json_t *half = isfinite(interval.half_width) ? json_real(interval.half_width) : json_null();
-    return json_pack("{s:f, s:o}", "mean", interval.mean, "interval", half);
+    return json_pack("{s:f, s:o}", "mean", interval.mean, "interval",
+                     imp_json_number(interval.half_width));
 }
 
 static void print_json(const imp_cluster_contest *contest, const field *all)

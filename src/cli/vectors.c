@@ -341,11 +341,6 @@ json_t *imp_json_begin(void)
     return json_object();
 }
 
-json_t *imp_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *imp_json_floats(const float *values, size_t count)
 {
     json_t *array = json_array();

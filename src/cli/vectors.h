@@ -5,10 +5,10 @@
 #ifndef IMP_CLI_VECTORS_H
 #define IMP_CLI_VECTORS_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "cli/algorithm_options.h"
 #include "cli/cli.h"
 
@@ -60,8 +60,6 @@ json_t *imp_json_begin(void);
 
 json_t *imp_json_floats(const float *values, size_t count);
 json_t *imp_json_integers(const int32_t *values, size_t count);
-/* A number, or null where it is not finite. */
-json_t *imp_json_number(double value);
 
 /* Writes an object to stdout and drops the reference. Numbers get as many digits as bring every
  * double back. */

@@ -193,7 +193,7 @@ imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int se
         imp_version(), "run", run->name, "seed", seed, "command", command, "settings",
         imp_settings_to_json(&settings), "fingerprint", record->fingerprint, "updates",
         (json_int_t)settings.updates, "best_update", (json_int_t)record->best_update, "validation",
-        imp_json_real(record->validation), "seconds", record->seconds, "images_per_second",
+        imp_json_number(record->validation), "seconds", record->seconds, "images_per_second",
         record->images_per_second, "model", record->model, "evaluations");
     if (!result->file)
         return imp_fail_memory(error, "a result");

@@ -80,8 +80,8 @@ static imp_status read_words(request *wanted, const imp_model *model, const char
 
 static json_t *figure_of(imp_interval interval)
 {
-    return json_pack("{s:o, s:o}", "mean", imp_json_real(interval.mean), "interval",
-                     imp_json_real(interval.half_width));
+    return json_pack("{s:o, s:o}", "mean", imp_json_number(interval.mean), "interval",
+                     imp_json_number(interval.half_width));
 }
 
 static json_t *begin(const char *words, size_t episodes)
@@ -96,7 +96,7 @@ static json_t *begin(const char *words, size_t episodes)
 static json_t *describe(const imp_evaluation *result)
 {
     return json_pack("{s:o, s:o, s:o}", "accuracy", figure_of(result->accuracy), "clusters",
-                     figure_of(result->clusters), "lambda", imp_json_real(result->lambda));
+                     figure_of(result->clusters), "lambda", imp_json_number(result->lambda));
 }
 
 static imp_evaluate_options evaluate_options(const request *wanted,
