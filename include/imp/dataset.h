@@ -163,7 +163,8 @@ IMP_API imp_size_range imp_dataset_sizes(const imp_dataset *dataset);
  * Rotations are not written; they are asked for again when the pack is opened. Atomic. */
 IMP_API imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_error *error);
 
-/* Writes train.txt, val.txt and test.txt to an existing folder: the lists of "lists:FOLDER". */
+/* Writes train.txt, val.txt and test.txt to a folder, which is made if it is not there: the lists
+ * of "lists:FOLDER". */
 IMP_API imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder,
                                            imp_error *error);
 
@@ -186,10 +187,10 @@ IMP_API imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_
 typedef bool imp_download_progress(const char *file, uint64_t so_far, uint64_t total,
                                    void *context);
 
-/* Downloads the two official Omniglot zips to an existing folder, from `base_url` or, when NULL,
- * from their home. A cut connection is taken up where it broke off; what was fetched is kept under
- * its final name only when size and MD5 are right. Files already there and right are not fetched
- * again. After a failure nothing half-written remains. */
+/* Downloads the two official Omniglot zips to a folder, which is made if it is not there, from
+ * `base_url` or, when NULL, from their home. A cut connection is taken up where it broke off; what
+ * was fetched is kept under its final name only when size and MD5 are right. Files already there
+ * and right are not fetched again. After a failure nothing half-written remains. */
 IMP_API imp_status imp_download_omniglot(const char *folder, const char *base_url,
                                          imp_download_progress *progress, void *context,
                                          imp_error *error);

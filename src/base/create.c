@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static imp_status cannot(const char *what, const char *path, imp_error *error)
 {
@@ -49,6 +50,26 @@ imp_status imp_create_folder_probe(const char *path, imp_error *error)
     imp_status status = imp_create_folder(path, error);
     if (status == IMP_OK && absent)
         rmdir(path);
+    return status;
+}
+
+imp_status imp_make_folders(const char *path, imp_error *error)
+{
+    size_t length = strlen(path);
+    char *until = imp_allocate(length + 1, 1);
+    if (until == NULL)
+        return imp_fail_memory(error, "a path");
+    imp_status status = IMP_OK;
+    memcpy(until, path, length + 1);
+    for (size_t i = 1; i <= length && status == IMP_OK; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        until[i] = '\0';
+        if (mkdir(until, 0777) != 0 && errno != EEXIST)
+            status = cannot("make the folder", until, error);
+        until[i] = path[i];
+    }
+    imp_release(until);
     return status;
 }
 

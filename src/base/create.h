@@ -18,6 +18,10 @@ imp_status imp_create_folder(const char *path, imp_error *error);
 /* Whether imp_create_folder() would succeed now; leaves things as they are. */
 imp_status imp_create_folder_probe(const char *path, imp_error *error);
 
+/* Makes a folder with those above it; that they are there already, whatever they hold, is no
+ * failure. IMP_EIO if one cannot be made. */
+imp_status imp_make_folders(const char *path, imp_error *error);
+
 /* Writes a new file. IMP_EINVAL if there is something of that name, IMP_EIO if it cannot be
  * written; nothing is left over then. */
 imp_status imp_create_file(const char *path, const void *data, size_t size, imp_error *error);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -228,7 +229,7 @@ imp_status imp_download_omniglot(const char *folder, const char *base_url,
     if (base_url == NULL)
         base_url = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python";
 
-    imp_status status = IMP_OK;
+    imp_status status = imp_make_folders(folder, error);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IMP_OK; i++) {
         size_t url_room = strlen(base_url) + strlen(parts[i].file) + 2;
         size_t path_room = strlen(folder) + strlen(parts[i].file) + 2;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/create.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -327,7 +328,7 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
 
 imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder, imp_error *error)
 {
-    imp_status status = IMP_OK;
+    imp_status status = imp_make_folders(folder, error);
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++)
         status = write_list(dataset, folder, split, error);
     return status;

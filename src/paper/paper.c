@@ -9,6 +9,7 @@
 
 #include <nettle/sha2.h>
 
+#include "base/create.h"
 #include "base/error.h"
 #include "base/safetensors.h"
 #include "paper/figures.h"

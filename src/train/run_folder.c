@@ -2,12 +2,11 @@
 #include "train/run_folder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -29,19 +28,6 @@ imp_run_path imp_run_file(const char *folder, const char *name)
 bool imp_run_has(const char *folder, const char *name)
 {
     return access(imp_run_file(folder, name).text, F_OK) == 0;
-}
-
-imp_status imp_make_folders(const char *folder, imp_error *error)
-{
-    imp_run_path path = imp_run_file(folder, "");
-    for (char *slash = strchr(path.text + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path.text, 0777) != 0 && errno != EEXIST)
-            return imp_fail(error, IMP_EIO, "cannot make the folder '%s': %s", path.text,
-                            strerror(errno));
-        *slash = '/';
-    }
-    return IMP_OK;
 }
 
 imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error)

@@ -13,14 +13,11 @@ typedef struct imp_run_path {
 
 extern const char imp_settings_name[], imp_checkpoint_name[], imp_model_name[];
 
-/* FOLDER/NAME, cut if it is too long for any file system. */
+/* FOLDER/NAME; empty, so that no file opens, if it is too long for any file system. */
 imp_run_path imp_run_file(const char *folder, const char *name);
 
 /* Whether there is such a file in it. */
 bool imp_run_has(const char *folder, const char *name);
-
-/* Makes a folder, with those above it; that it is there already is no failure. */
-imp_status imp_make_folders(const char *folder, imp_error *error);
 
 /* Makes the folder, with those above it, and writes the settings into it. A folder that already
  * holds a run is refused: IMP_EINVAL. */

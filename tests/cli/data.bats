@@ -63,10 +63,11 @@ assert info["broken"][1].startswith("caf\ufffd/2.png: the file is neither"), inf
 }
 
 @test "split writes lists that split the same way" {
-    run "$IMP" data split glyphs "$BATS_TEST_TMPDIR" "${small[@]}" --split modes:0.4/0/0.6
+    lists=$BATS_TEST_TMPDIR/a/new/folder
+    run "$IMP" data split glyphs "$lists" "${small[@]}" --split modes:0.4/0/0.6
     [ "$status" -eq 0 ]
     before=$("$IMP" data info glyphs "${small[@]}" --split modes:0.4/0/0.6)
-    after=$("$IMP" data info glyphs "${small[@]}" --split "lists:$BATS_TEST_TMPDIR")
+    after=$("$IMP" data info glyphs "${small[@]}" --split "lists:$lists")
     [ "$before" = "$after" ]
 }
 
@@ -98,7 +99,7 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
 }
 
 @test "get refuses what has the wrong checksum and leaves nothing" {
-    mkdir "$BATS_TEST_TMPDIR/www" "$BATS_TEST_TMPDIR/to"
+    mkdir "$BATS_TEST_TMPDIR/www"
     echo wrong >"$BATS_TEST_TMPDIR/www/images_background.zip"
     /usr/bin/python3 -u -m http.server 0 --bind 127.0.0.1 -d "$BATS_TEST_TMPDIR/www" \
         >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &

@@ -45,6 +45,20 @@ static void asking_for_a_folder_leaves_none(void **state)
     assert_int_equal(imp_create_folder_probe("/no/such/folder", &error), IMP_EIO);
 }
 
+static void folders_are_made_with_those_above(void **state)
+{
+    imp_error error;
+    scratch_path path = scratch_file(state, "a/b//c/");
+    assert_int_equal(imp_make_folders(path.text, &error), IMP_OK);
+    scratch_path file = scratch_file(state, "a/b/c/file");
+    scratch_write(file.text, "x", 1);
+    assert_int_equal(imp_make_folders(path.text, &error), IMP_OK);
+    assert_true(scratch_holds(file.text, "x", 1));
+    assert_int_equal(imp_make_folders(scratch_file(state, "a/b/c/file/d").text, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "cannot make the folder '"));
+    assert_non_null(strstr(error.message, "': Not a directory"));
+}
+
 static void a_file_is_never_overwritten(void **state)
 {
     scratch_path path = scratch_file(state, "file");
@@ -89,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(a_folder_is_made_or_taken_if_empty),
         IN_A_FOLDER(asking_for_a_folder_leaves_none),
+        IN_A_FOLDER(folders_are_made_with_those_above),
         IN_A_FOLDER(a_file_is_never_overwritten),
         IN_A_FOLDER(half_a_file_does_not_remain),
         IN_A_FOLDER(a_link_is_never_overwritten),
