@@ -56,7 +56,8 @@ const imp_usage imp_data_usage = {
         "DATA is a folder or an archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, a pack, "
         "omniglot:PATH, csv:PATH, or glyphs, alphabets that are invented and need no files. "
         "Its kind is found by looking, or told by folder: or pack: before the path. info "
-        "exits with 1 when a picture is broken; every other command stops at the first.\n\n"
+        "exits with 1 when a picture is broken; show leaves it out; the others stop at the "
+        "first.\n\n"
         "The fingerprint that info prints is a SHA-256 of the pictures. A folder, its "
         "archive and its pack have the same one.",
     .actions = actions,

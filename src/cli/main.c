@@ -1,7 +1,8 @@
 /*
  * main.c - the command `imp`: finds the command named by the first word and hands it the rest.
  *
- * Exit status: 0 when all was done, 1 when it could not be done, 2 when the command line was wrong.
+ * Exit status: 0 when all was done, 1 when it could not be done, 2 when the command line was wrong,
+ * 130 when it was interrupted.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * the completions of shells are made from it. An option knows the member of the command's settings
  * that it sets and its default value, written as a user would type it; so defaults are stated once.
  *
- *     typedef struct settings { int64_t batch; bool json; } settings;
+ *     typedef struct settings { int64_t batch, seed; bool json; } settings;
  *
  *     static const imp_option options[] = {
  *         {IMP_OPTION_HEADING("Work")},

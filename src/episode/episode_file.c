@@ -2,8 +2,8 @@
  * episode_file.c - files of episodes: JSON Lines whose first line names the data by its
  * fingerprint.
  *
- * Training and evaluation replay such a file instead of drawing, so that two programs, or two
- * versions of one, score the identical tasks.
+ * Whoever replays such a file instead of drawing scores the identical tasks: two programs, or two
+ * versions of one.
  */
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,8 @@
  *                       "version": ..., "seed": 1, "episodes": 1000, "batch_norm": ...,
  *                       "accuracy": {"mean": ..., "interval": ...}, ...}]}
  *
- * The report is made of these files alone. They name no place of the machine they were made on:
- * DATA stands for where the data lies.
+ * The numbers of the report are these files' alone. They name no place of the machine they were
+ * made on: DATA stands for where the data lies.
  */
 #ifndef IMP_PAPER_LEDGER_H
 #define IMP_PAPER_LEDGER_H
@@ -29,7 +29,7 @@ typedef struct imp_result {
     double seconds, images_per_second;
 } imp_result;
 
-/* FOLDER/NAME.json, cut if it is too long for any file system. */
+/* FOLDER/NAME.json; empty, so that no file opens, if it is too long for any file system. */
 typedef struct imp_result_path {
     char text[4096];
 } imp_result_path;

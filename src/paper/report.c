@@ -121,7 +121,7 @@ static void write_findings(FILE *text, const imp_paper_row *row, const imp_paper
         fputs(" to ", text);
         write_count(text, found->most_updates);
     }
-    fprintf(text, " | %.0f min |\n", ceil(found->seconds / 60));
+    fprintf(text, " | %.0f min |\n", round(found->seconds / 60));
 }
 
 static void write_row(FILE *text, const imp_paper_row *row, const imp_paper_finding *found)
@@ -135,7 +135,8 @@ static void write_row(FILE *text, const imp_paper_row *row, const imp_paper_find
         fputs(" | not run | | | | | |\n", text);
 }
 
-/* IMP's rows, each figure once though several tables may show it, and those of other methods. */
+/* Rows of IMP's with a figure to be reached, and the rest. A figure counts once though several
+ * tables may show it. */
 typedef struct tally {
     size_t met, missed, absent;
     size_t others, others_absent;
@@ -237,10 +238,10 @@ static void write_head(FILE *text, const tally *sum)
             "below it by no more than the paper's interval and\n%.1f points; the other methods are "
             "there to compare with. The paper's 160,000 iterations are 20,000\nupdates of eight "
             "episodes; where ours are fewer, the result file says how the learning rate was\n"
-            "halved on the way. Training is the time that one seed took on the machine at hand, "
-            "without validation.\n\n"
-            "Met: %zu of IMP's figures; not met: %zu; not run: %zu, and %zu of the %zu of other "
-            "methods. A figure\nthat several tables show is counted once.\n",
+            "halved on the way. Training is the time that the updates of one seed took, on one or "
+            "two threads.\n\n"
+            "Met: %zu of IMP's figures; not met: %zu; not run: %zu, and %zu of the %zu that are "
+            "there to compare\nwith. A figure that several tables show is counted once.\n",
             title, allowance, sum->met, sum->missed, sum->absent, sum->others_absent, sum->others);
 }
 

@@ -17,7 +17,7 @@ static const imp_paper_table tables[] = {
     {"tied",         "Ablation: one variance for labelled and unlabelled clusters", "Table 2"},
     {"inference",    "Ablation: other inference schemes", "Table 9, and the text below it"},
     {"iterations",   "Ablation: more clustering iterations, which the paper says change nothing", "\"Ablations and Alternatives\""},
-    {"accumulation", "Gradient accumulation: updates of 20-way size from 5-way episodes", "Table 8"},
+    {"accumulation", "Gradient accumulation (shot / classes per update / classes per episode)", "Table 8"},
     {"lambda",       "Accuracy over the threshold lambda", "Figure 3"},
     {"embedding",    "Test characters in the plane, by alphabet", "Figure 1"},
 };

@@ -13,6 +13,8 @@
  *     shot        half of what the smallest class has, at most 5
  *     updates     20 per picture, between 500 and 20000; the rate is halved in proportion
  *     way         5, or as many classes as train; validation likewise, or none
+ *
+ * Where the task is alphabets, the split is by super-classes, the shot 1 and the way at most 10.
  */
 #ifndef IMP_TRAIN_CHOICES_H
 #define IMP_TRAIN_CHOICES_H

@@ -17,7 +17,7 @@ typedef struct imp_window {
 typedef struct imp_progress {
     uint64_t update; /* how many have been made */
     imp_window window;
-    double seconds;       /* spent so far, in all processes of the run */
+    double seconds;       /* of updates, in all processes of the run */
     double best;          /* accuracy in validation; NAN before the first */
     uint64_t best_update; /* when it was reached */
 } imp_progress;

@@ -2,8 +2,8 @@
  * trainer.c - the loop: episodes, update, log, validation, checkpoint.
  *
  * The order within an update matters for resuming: the log is on disk before the checkpoint that
- * remembers its length, and the model file is written after the checkpoint that knows it is the
- * best; so whatever a kill tears apart is made again from the checkpoint, to the same bits.
+ * remembers its length, and a better model before the checkpoint that knows of it; so whatever a
+ * kill tears apart is made again from the checkpoint, to the same bits.
  */
 #include "train/trainer.h"
 
