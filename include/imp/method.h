@@ -138,12 +138,14 @@ typedef struct imp_method_result {
  * cluster a point joins and by what share, and lambda, are constants to the gradient (the masks of
  * soft-kmeans-masked are not). After a run on an episode of some size, a run on one with no more
  * dimensions, classes, supports, unlabelled points and queries allocates nothing; beyond 1000
- * classes and points together that holds only if it comes to no more clusters and shares either.
+ * classes and points together, or with several cluster_steps, that holds only if it comes to no
+ * more clusters and shares either.
  *
  * On failure *result is zeroed: IMP_EINVAL for a value that is not finite (names its row), a label
  * out of range, a class without points, no dimensions, a variance that is no longer from 1e-30 to
- * 1e30, or a lambda that is estimated as no finite number; IMP_EUNSUPPORTED for more than 2^32 - 1
- * supports and unlabelled points; IMP_ENOMEM. The method can be used again. */
+ * 1e30, a lambda that is estimated as no finite number, or a class whose clusters were all dropped;
+ * IMP_EUNSUPPORTED for more than 2^32 - 1 supports and unlabelled points; IMP_ENOMEM. The method
+ * can be used again. */
 IMP_API imp_status imp_method_run(imp_method *method, const imp_episode_view *episode,
                                   bool gradients, imp_method_result *result, imp_error *error);
 

@@ -31,7 +31,9 @@ double imp_estimate_lambda(const double *means, size_t count, size_t dimensions,
         }
         rho += deviation / (double)(count - 1) / (double)dimensions;
     }
-    return -2 * sigma * log(alpha) + (double)dimensions * sigma * log1p(rho / sigma);
+    double lambda = -2 * sigma * log(alpha) + (double)dimensions * sigma * log1p(rho / sigma);
+    /* Below 0 a point would start a cluster where there is one already. */
+    return lambda < 0 ? 0 : lambda;
 }
 
 /* ---- step 3: infer the number of clusters ---- */
@@ -116,6 +118,24 @@ imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, i
 
 /* ---- Algorithm 1 ---- */
 
+/* Where points are spread over a thousand clusters, no share may be large enough to keep any. */
+static imp_status check_no_class_was_dropped(const imp_clusters *clusters, size_t way,
+                                             imp_error *error)
+{
+    for (size_t class = 0; class < way; class ++) {
+        bool first_kept = class < clusters->count && clusters->label[class] == (int32_t) class;
+        size_t c = first_kept ? class : 0;
+        while (c < clusters->count && clusters->label[c] != (int32_t) class)
+            c++;
+        if (c == clusters->count)
+            return imp_fail(error, IMP_EINVAL,
+                            "all clusters of class %zu were dropped; take a larger lambda, smaller "
+                            "variances or fewer steps",
+                            class);
+    }
+    return IMP_OK;
+}
+
 imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                              imp_clusters *clusters, imp_shares *shares, double *lambda,
                              imp_error *error)
@@ -150,7 +170,7 @@ imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *p
         if (status != IMP_OK)
             return status;
     }
-    return IMP_OK;
+    return check_no_class_was_dropped(clusters, way, error);
 }
 
 static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)

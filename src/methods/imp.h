@@ -27,7 +27,7 @@ imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *p
                              imp_error *error);
 
 /* Step 2: the threshold for classes whose means, (count, dimensions), these are. Where there are no
- * classes, points may stand for them: each is then taken for a class of its own. */
+ * classes, points may stand for them: each is then taken for a class of its own. At least 0. */
 double imp_estimate_lambda(const double *means, size_t count, size_t dimensions, double sigma,
                            double alpha);
 

@@ -30,8 +30,7 @@ struct imp_method {
     imp_method_options options;
     double *values, *value_gradient;
     imp_run run;
-    bool complete;   /* the last run went through: its decisions can be used again */
-    size_t foreseen; /* clusters that there may be; 0 if the episode is too large for that */
+    bool complete; /* the last run went through: its decisions can be used again */
 
     buffer seen, order, best, score, row;
     buffer predictions, probabilities, cluster_means;
@@ -234,19 +233,19 @@ static imp_status check_episode(imp_method *method, const imp_episode_view *epis
     return status == IMP_OK ? check_values(method, error) : status;
 }
 
-/* Makes room for all clusters and shares that the episode may come to. */
+/* Makes room for all clusters and shares that the episode may come to in one pass; later ones may
+ * start more. */
 static imp_status foresee(imp_method *method, const imp_episode_view *episode, imp_error *error)
 {
     imp_run *run = &method->run;
-    method->foreseen = 0;
     size_t points = episode->support_count + episode->unlabeled_count;
     if (episode->way > FORESEEN || points > FORESEEN - episode->way)
         return IMP_OK;
     /* One cluster per class and per point, and one for distractors. */
-    method->foreseen = episode->way + points + 1;
-    imp_status status = imp_clusters_reserve(&run->clusters, method->foreseen, error);
+    size_t clusters = episode->way + points + 1;
+    imp_status status = imp_clusters_reserve(&run->clusters, clusters, error);
     if (status == IMP_OK)
-        status = imp_shares_reserve(&run->shares, points * method->foreseen, error);
+        status = imp_shares_reserve(&run->shares, points * clusters, error);
     return status;
 }
 
@@ -284,18 +283,12 @@ static imp_status prepare(imp_method *method, const imp_episode_view *episode, b
     return foresee(method, episode, error);
 }
 
-/* How many clusters to make room for in what is kept beside them. */
-static size_t room_for_clusters(const imp_method *method)
-{
-    return method->foreseen ? method->foreseen : method->run.clusters.capacity;
-}
-
 static imp_status classify(imp_method *method, const imp_episode_view *episode, bool gradients,
                            imp_answers *answers, imp_error *error)
 {
     imp_run *run = &method->run;
     size_t dimensions = episode->dimensions;
-    size_t room = room_for_clusters(method);
+    size_t room = run->clusters.capacity;
     size_t outcomes = episode->way + method->options.open_set;
     imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
     if (status == IMP_OK)
@@ -394,7 +387,7 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
     if (status == IMP_OK)
         status = classify(method, episode, gradients, &answers, error);
     if (status == IMP_OK)
-        status = ensure(&method->cluster_means, room_for_clusters(method), clusters->dimensions,
+        status = ensure(&method->cluster_means, clusters->capacity, clusters->dimensions,
                         sizeof(float), error);
     imp_method_result found = {0};
     if (status == IMP_OK && gradients && !isnan(answers.loss))

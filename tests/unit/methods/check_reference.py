@@ -38,7 +38,7 @@ def find_lambda(clusters, unlabeled, o):
     sigma = (o["sigma_l"] + o["sigma_u"]) / 2 if unlabeled else o["sigma_l"]
     means, d = numpy.array([c.mean for c in clusters]), len(clusters[0].mean)
     rho = means.var(axis=0, ddof=1).mean() if len(means) > 1 else 0.0
-    return -2 * sigma * math.log(o["alpha"]) + d * sigma * math.log(1 + rho / sigma)
+    return max(0.0, -2 * sigma * math.log(o["alpha"]) + d * sigma * math.log(1 + rho / sigma))
 
 
 def allowed(label, clusters):

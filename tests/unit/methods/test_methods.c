@@ -284,6 +284,70 @@ static void all_points_equal(void **state)
     }
 }
 
+/* Each further step may start a cluster for every point again, so there may be more of them than
+ * classes and points together. */
+static void later_steps_may_start_more_clusters(void **state)
+{
+    (void)state;
+    enum { DIMENSIONS = 64 };
+    float points[2 * DIMENSIONS] = {0};
+    for (size_t i = DIMENSIONS; i < 2 * DIMENSIONS; i++)
+        points[i] = 0.1F;
+    const int32_t labels[] = {0, 0};
+    imp_episode_view view = {.dimensions = DIMENSIONS,
+                             .way = 1,
+                             .support = points,
+                             .support_label = labels,
+                             .support_count = 2,
+                             .query = points,
+                             .query_label = labels,
+                             .query_count = 2};
+    imp_method_options options;
+    imp_method_options_init(&options, "imp");
+    options.lambda = 0;
+    options.cluster_steps = 5;
+    imp_method *method = method_create("imp", &options);
+    imp_method_result result = method_run(method, &view, true);
+    assert_int_equal(result.cluster_count, 1 + 2 * options.cluster_steps);
+    for (size_t i = 0; i < result.cluster_count * DIMENSIONS; i++)
+        assert_true(result.cluster_mean[i] >= 0 && result.cluster_mean[i] <= 0.1F);
+    imp_method_free(method);
+
+    /* So wide that all clusters share a point alike, until no share keeps its cluster. */
+    options.sigma_l = 1e30;
+    options.cluster_steps = 1000;
+    method = method_create("imp", &options);
+    imp_error error;
+    assert_int_equal(imp_method_run(method, &view, true, &result, &error), IMP_EINVAL);
+    assert_string_equal(error.message,
+                        "all clusters of class 0 were dropped; take a larger lambda, "
+                        "smaller variances or fewer steps");
+    imp_method_free(method);
+}
+
+/* One class has no variance between classes, and a large alpha makes the estimate negative. */
+static void an_estimated_threshold_is_not_negative(void **state)
+{
+    (void)state;
+    const float points[] = {1, 2, 3, 4};
+    const int32_t labels[] = {0, 1};
+    imp_method_options options;
+    imp_method_options_init(&options, "imp");
+    options.alpha = 1e9;
+    imp_method *method = method_create("imp", &options);
+    imp_episode_view view = {.dimensions = 2,
+                             .way = 2,
+                             .support = points,
+                             .support_label = labels,
+                             .support_count = 2,
+                             .query = points,
+                             .query_count = 2};
+    imp_method_result result = method_run(method, &view, false);
+    assert_true(result.lambda == 0);
+    assert_int_equal(result.cluster_count, 2);
+    imp_method_free(method);
+}
+
 /* The smallest and largest variances there may be, points at the ends of what a float can be. */
 static void extreme_variances_and_points(void **state)
 {
@@ -667,6 +731,8 @@ int main(void)
         cmocka_unit_test(a_lost_variance_is_refused),
         cmocka_unit_test(one_point_of_one_class),
         cmocka_unit_test(all_points_equal),
+        cmocka_unit_test(later_steps_may_start_more_clusters),
+        cmocka_unit_test(an_estimated_threshold_is_not_negative),
         cmocka_unit_test(extreme_variances_and_points),
         cmocka_unit_test(a_point_without_densities_goes_to_the_nearest),
         cmocka_unit_test(no_queries_and_no_labels_of_queries),
