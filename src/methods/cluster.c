@@ -210,6 +210,10 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
         imp_take_options(options, sizeof *options, given, "imp_cluster_options_init", error);
     if (status != IMP_OK)
         return status;
+    if ((unsigned)options->rule > IMP_CLUSTER_DP_MEANS)
+        return imp_fail(error, IMP_EINVAL, "%d is no rule of clustering", (int)options->rule);
+    if ((unsigned)options->order > IMP_ORDER_FARTHEST_FIRST)
+        return imp_fail(error, IMP_EINVAL, "%d is no order of points", (int)options->order);
     if (n == 0)
         return imp_fail(error, IMP_EINVAL, "there are no points to cluster; at least 1 is needed");
     if (d == 0)

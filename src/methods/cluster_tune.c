@@ -27,6 +27,10 @@ enum {
     FAR_BELOW = 3, /* so many candidates in a row that are half as good as the best end a search */
 };
 
+/* Half of nothing is no standard: one cluster of all points, the first candidate, has an AMI of 0,
+ * and small ones come by chance. */
+static const double something = 0.1;
+
 typedef struct range {
     double least, most;
 } range;
@@ -160,7 +164,8 @@ static imp_status narrow(search *work, finding *best, size_t count, double first
             best->ami = ami;
             best->lambda = lambda;
         }
-        worse = lambda < best->lambda && ami < best->ami / 2 ? worse + 1 : 0;
+        bool below = lambda < best->lambda && best->ami > something && ami < best->ami / 2;
+        worse = below ? worse + 1 : 0;
     }
     work->tried = until;
     best->around.most = fmin(most, best->lambda / neighbour);

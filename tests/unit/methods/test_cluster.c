@@ -256,6 +256,24 @@ static void tuning_finds_the_blobs(void **state)
     assert_string_equal(error.message, "there are no episodes to choose lambda on");
 }
 
+/* Large thresholds split off one outlier of each class, which is worse than nothing. */
+static void tuning_goes_on_below_what_is_worthless(void **state)
+{
+    (void)state;
+    const float x[] = {100, 0, 0, 0, 0.01F, 0, 100, 1, 0, 1, 0.01F, 1};
+    const int32_t y[] = {0, 0, 0, 1, 1, 1};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    assert_int_equal(
+        imp_cluster_tune(&(imp_labeled_points){x, y, 6}, 1, 2, &options, &options.lambda, NULL),
+        IMP_OK);
+    assert_true(options.lambda < 1);
+    imp_clustering *found = cluster(x, 6, 2, &options);
+    assert_int_equal(found->clusters, 4);
+    imp_clustering_free(found);
+}
+
 static void odd_input(void **state)
 {
     (void)state;
@@ -410,6 +428,10 @@ static void bad_input_is_refused(void **state)
            "lambda is -1; a threshold for squared distances is a finite number of at least 0");
     options.lambda = NAN, options.clusters = 3;
     refuse(x, 1, 2, &options, "3 clusters are wanted of 1 points");
+    options.clusters = 0, options.rule = (imp_cluster_rule)7;
+    refuse(x, 1, 2, &options, "7 is no rule of clustering");
+    options.rule = IMP_CLUSTER_IMP, options.order = (imp_cluster_order)9;
+    refuse(x, 1, 2, &options, "9 is no order of points");
     options.size = 0;
     assert_int_equal(imp_cluster(x, 1, 2, &options, &(imp_clustering *){0}, NULL), IMP_EINVAL);
     imp_clustering_free(NULL);
@@ -458,6 +480,7 @@ int main(void)
         cmocka_unit_test(equal_radii),
         cmocka_unit_test(extreme_variances_and_points),
         cmocka_unit_test(tuning_finds_the_blobs),
+        cmocka_unit_test(tuning_goes_on_below_what_is_worthless),
         cmocka_unit_test(points_go_to_the_nearest_mean),
         cmocka_unit_test(the_points_of_a_clustering_keep_their_clusters),
         cmocka_unit_test(assigning_bad_input_is_refused),
