@@ -14,6 +14,7 @@
 #include "cli/destination.h"
 #include "cli/interrupt.h"
 #include "methods/gaussian.h"
+#include "train/contestant.h"
 
 static const char command[] = "classify";
 
@@ -72,16 +73,9 @@ static int check_classes(const imp_gallery *gallery)
 static int make_method(const imp_classify_settings *given, double lambda, const imp_model *model,
                        const char *name, imp_method **method)
 {
-    imp_settings settings = model->settings;
-    bool own = strcmp(name, settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
+    imp_settings settings = imp_settings_for(&model->settings, name);
+    bool own = strcmp(name, model->settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
     bool has_distractors = strcmp(name, "soft-kmeans-cluster") == 0; /* one wide cluster of them */
-    settings.method = name;
-    if (!own) { /* these are not every method's */
-        settings.sigma_u = has_distractors ? 0 : settings.sigma_u;
-        settings.lambda = -1;
-        settings.cluster_steps = 1;
-        settings.learn_sigma = settings.no_prior = false;
-    }
     imp_method_options options = imp_settings_method(&settings);
     imp_classify_options(given, lambda, &options);
     bool sigma_given = !isnan(given->parameters.sigma_l) || !isnan(given->parameters.sigma_u);

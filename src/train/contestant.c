@@ -13,13 +13,39 @@ imp_settings imp_evaluation_settings(const imp_model *model)
     return settings;
 }
 
+/* Whether sigma_u is the variance of one wide cluster of distractors. */
+static bool has_distractors(const char *method)
+{
+    return strcmp(method, "soft-kmeans-cluster") == 0;
+}
+
+imp_settings imp_settings_for(const imp_settings *trained, const char *method)
+{
+    imp_settings settings = *trained;
+    settings.method = method;
+    if (strcmp(method, trained->method) == 0)
+        return settings;
+    if (has_distractors(method) || has_distractors(trained->method))
+        settings.sigma_u = 0;
+    settings.lambda = -1;
+    settings.cluster_steps = 1;
+    settings.learn_sigma = settings.no_prior = false;
+    return settings;
+}
+
 imp_contestant imp_contestant_of(const imp_model *model, const imp_settings *settings)
 {
-    imp_settings own = *settings;
-    /* What the model was trained with need not be an option of another method. */
+    const imp_settings *trained = &model->settings;
+    imp_settings own = *settings, apt = imp_settings_for(trained, own.method);
+    /* What is still as the model was trained need not suit another method. */
+    if (own.sigma_u == trained->sigma_u)
+        own.sigma_u = apt.sigma_u;
+    if (own.lambda == trained->lambda)
+        own.lambda = apt.lambda;
+    if (own.cluster_steps == trained->cluster_steps)
+        own.cluster_steps = apt.cluster_steps;
     own.learn_sigma &= strcmp(own.method, "prototypes") == 0;
     own.no_prior &= strcmp(own.method, "em") == 0;
-    const imp_settings *trained = &model->settings;
     bool learned = model->values && strcmp(own.method, trained->method) == 0 &&
                    own.learn_sigma == trained->learn_sigma && own.sigma_l == trained->sigma_l &&
                    own.sigma_u == trained->sigma_u;

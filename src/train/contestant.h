@@ -12,6 +12,11 @@
  * the queries left to the episodes. The texts remain the model's. */
 imp_settings imp_evaluation_settings(const imp_model *model);
 
+/* A model's settings for a method. Where that is another than the model's own, it takes over what
+ * all methods have, and the rest is as if it had not been given: lambda, steps, flags, and a
+ * variance of distractors or in place of one. The texts remain the model's. */
+imp_settings imp_settings_for(const imp_settings *trained, const char *method);
+
 /* settings->method on the model's embedding. It has what the model learned if that is the method
  * the model was trained with and the variances are still the model's; options of another method are
  * dropped. The settings' texts must outlive it. */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/contestant.h"
 
 imp_inversion imp_model_inversion(const imp_model *model)
 {
@@ -20,11 +21,8 @@ imp_inversion imp_model_inversion(const imp_model *model)
 imp_mixture_options imp_model_mixture(const imp_model *model)
 {
     imp_settings settings = model->settings;
-    if (strcmp(settings.method, "imp") != 0 && strcmp(settings.method, "imp-tied") != 0) {
-        settings.method = "imp"; /* another method's threshold and steps are not Algorithm 1's */
-        settings.lambda = -1;
-        settings.cluster_steps = 1;
-    }
+    if (strcmp(settings.method, "imp") != 0 && strcmp(settings.method, "imp-tied") != 0)
+        settings = imp_settings_for(&model->settings, "imp");
     imp_method_options learned = imp_settings_method(&settings);
     imp_mixture_options options;
     imp_mixture_options_init(&options);
