@@ -4,6 +4,7 @@
 #include "train/projection.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -29,37 +30,68 @@ static double dot(const double *a, const double *b, size_t d)
     return sum;
 }
 
-/* Scales to unit length; an axis without length becomes coordinate `fallback`. */
-static void normalize(double *axis, size_t d, size_t fallback)
+/* Takes from `vector` what lies along the axis, which has unit length. False if nothing is left but
+ * rounding. */
+static bool remove_share(double *vector, const double *axis, size_t d)
 {
-    double length = sqrt(dot(axis, axis, d));
-    if (!(length > 0)) {
-        memset(axis, 0, d * sizeof *axis);
-        axis[fallback % d] = 1;
-        return;
-    }
+    double before = dot(vector, vector, d), share = dot(vector, axis, d);
     for (size_t i = 0; i < d; i++)
-        axis[i] /= length;
+        vector[i] -= share * axis[i];
+    return dot(vector, vector, d) > 1e-24 * before;
+}
+
+/* Scales to unit length; false if it has none. */
+static bool normalize(double *vector, size_t d)
+{
+    double length = sqrt(dot(vector, vector, d));
+    for (size_t i = 0; i < d && length > 0; i++)
+        vector[i] /= length;
+    return length > 0;
+}
+
+static void set_coordinate(double *vector, size_t d, size_t coordinate)
+{
+    memset(vector, 0, d * sizeof *vector);
+    vector[coordinate] = 1;
+}
+
+/* Some axis at a right angle to `axis`: of the coordinates the one least along it. In a single
+ * dimension there is none; then it has no length. */
+static void choose_across(const double *axis, size_t d, double *across)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < d; i++)
+        if (fabs(axis[i]) < fabs(axis[least]))
+            least = i;
+    set_coordinate(across, d, least);
+    if (!remove_share(across, axis, d) || !normalize(across, d))
+        memset(across, 0, d * sizeof *across);
+}
+
+static void multiply(const double *covariance, size_t d, const double *axis, double *product)
+{
+    for (size_t i = 0; i < d; i++)
+        product[i] = dot(covariance + i * d, axis, d);
 }
 
 static void iterate(const double *covariance, size_t d, double *axes, double *next)
 {
     enum { STEPS = 300 };
-    for (size_t a = 0; a < 2; a++)
-        for (size_t i = 0; i < d; i++)
-            axes[a * d + i] = a == 0 ? 1 : (double)(i % 2) - 0.5 + 0.01 * (double)i;
+    double *first = axes, *second = axes + d;
+    for (size_t i = 0; i < d; i++) {
+        first[i] = 1;
+        second[i] = (double)(i % 2) - 0.5 + 0.01 * (double)i;
+    }
     for (int step = 0; step < STEPS; step++) {
-        for (size_t a = 0; a < 2; a++) {
-            for (size_t i = 0; i < d; i++)
-                next[i] = dot(covariance + i * d, axes + a * d, d);
-            if (a == 1) {
-                double share = dot(next, axes, d);
-                for (size_t i = 0; i < d; i++)
-                    next[i] -= share * axes[i];
-            }
-            normalize(next, d, a);
-            memcpy(axes + a * d, next, d * sizeof *next);
-        }
+        multiply(covariance, d, first, next);
+        if (!normalize(next, d))
+            set_coordinate(next, d, 0);
+        memcpy(first, next, d * sizeof *next);
+
+        multiply(covariance, d, second, next);
+        if (!remove_share(next, first, d) || !normalize(next, d))
+            choose_across(first, d, next);
+        memcpy(second, next, d * sizeof *next);
     }
 }
 

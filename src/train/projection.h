@@ -11,7 +11,8 @@
 typedef struct imp_projection {
     size_t dimensions;
     double *mean; /* (dimensions) */
-    double *axes; /* (2, dimensions): of unit length, at right angles */
+    double *axes; /* (2, dimensions): of unit length, at right angles; of one dimension the
+                   second is 0 */
 } imp_projection;
 
 /* The plane of the largest variance of `count` points of `d` floats. A component's sign is such

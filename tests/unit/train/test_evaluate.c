@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "failing_allocator.h"
+#include "train/contestant.h"
 #include "train/evaluate.h"
 #include "train/projection.h"
 #include "train/view.h"
@@ -192,6 +193,50 @@ static void test_refusals(void **state)
     imp_dataset_free(dataset);
 }
 
+/* ---- contestants ---- */
+
+/* A model of one method evaluated by others: what is not theirs does not get in their way, what was
+ * asked for does. */
+static void test_contestants(void **state)
+{
+    (void)state;
+    double values[] = {1, 2};
+    imp_model model = {.values = values};
+    imp_settings_init(&model.settings);
+    model.settings.method = "imp";
+    model.settings.lambda = 20;
+    model.settings.cluster_steps = 2;
+    model.settings.sigma_l = 3;
+    model.settings.sigma_u = 4;
+
+    imp_settings asked = model.settings;
+    imp_contestant own = imp_contestant_of(&model, &asked);
+    assert_ptr_equal(own.values, values);
+    assert_true(own.options.lambda == 20 && own.options.cluster_steps == 2);
+
+    asked.method = "prototypes";
+    imp_contestant other = imp_contestant_of(&model, &asked);
+    assert_null(other.values);
+    assert_true(isnan(other.options.lambda) && other.options.cluster_steps == 1);
+    imp_method *method;
+    assert_int_equal(imp_method_create("prototypes", &other.options, &method, NULL), IMP_OK);
+    imp_method_free(method);
+
+    asked.method = "soft-kmeans-cluster";
+    imp_method_options theirs;
+    imp_method_options_init(&theirs, asked.method);
+    assert_true(imp_contestant_of(&model, &asked).options.sigma_u == theirs.sigma_u);
+    asked.sigma_u = 50;
+    assert_true(imp_contestant_of(&model, &asked).options.sigma_u == 50);
+
+    asked = model.settings;
+    asked.method = "dp-means";
+    asked.lambda = 7;
+    assert_true(imp_contestant_of(&model, &asked).options.lambda == 7);
+    assert_true(imp_contestant_of(&model, &asked).options.sigma_u == 4);
+    imp_settings_clear(&model.settings);
+}
+
 /* ---- projections ---- */
 
 static void test_projection(void **state)
@@ -227,7 +272,17 @@ static void test_projection(void **state)
     assert_true(spot[0] == 0 && spot[1] == 0);
     imp_projection_clear(&plane);
     assert_int_equal(imp_projection_fit(&plane, points, 5, 1, &error), IMP_OK);
+    imp_projection_apply(&plane, points, spot);
+    assert_true(spot[0] != 0 && spot[1] == 0);
     imp_projection_clear(&plane);
+    /* nor have points on a line, along a coordinate or not: they lie on the first axis */
+    const float lines[][3 * 2] = {{0, 0, 0, 1, 0, 2}, {0, 0, 0.1f, 0.7f, 0.2f, 1.4f}};
+    for (size_t line = 0; line < 2; line++) {
+        assert_int_equal(imp_projection_fit(&plane, lines[line], 3, 2, &error), IMP_OK);
+        imp_projection_apply(&plane, lines[line], spot);
+        assert_true(fabs(spot[0]) > 0.5 && fabs(spot[1]) < 1e-6);
+        imp_projection_clear(&plane);
+    }
 }
 
 int main(void)
@@ -237,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_episode_statistics),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_contestants),
         cmocka_unit_test(test_projection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
