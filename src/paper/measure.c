@@ -73,6 +73,8 @@ static imp_status read_words(request *wanted, const imp_model *model, const char
     imp_status status = IMP_OK;
     while (!status && imp_words_next(&list, &option))
         status = read_option(wanted, &option, error);
+    if (!status && wanted->unsupervised && wanted->sweep.count > 0)
+        status = imp_fail(error, IMP_EINVAL, "without labels lambda is chosen, not swept");
     return status;
 }
 
@@ -158,15 +160,18 @@ static imp_status measure_clusters(const imp_encoder *encoder, const imp_dataset
                                 .progress = options->progress,
                                 .context = options->context};
     imp_status status = imp_clustering_rule(&wanted->settings, &rule, error);
-    if (!status && isnan(rule.lambda))
+    bool chooses = !status && isnan(rule.lambda);
+    if (chooses)
         status = imp_tune_clustering(encoder, dataset, &rule, &all, &rule.lambda, error);
     all.task = imp_clustering_task(&wanted->settings, IMP_FOR_TESTING);
+    all.task.pool = wanted->pool;
     all.episodes = options->episodes;
     if (!status)
         status = imp_evaluate_clustering(encoder, dataset, &rule, 1, &all, &found, error);
     if (status)
         return status;
-    json_object_set_new(evaluation, "lambda_episodes", json_integer(LAMBDA_EPISODES));
+    if (chooses)
+        json_object_set_new(evaluation, "lambda_episodes", json_integer(LAMBDA_EPISODES));
     json_object_set_new(evaluation, "lambda", json_real(rule.lambda));
     json_object_set_new(evaluation, "purity", figure_of(found.purity));
     json_object_set_new(evaluation, "nmi", figure_of(found.nmi));

@@ -238,8 +238,7 @@ static void write_head(FILE *text, const tally *sum)
             "below it by no more than the paper's interval and\n%.1f points; the other methods are "
             "there to compare with. The paper's 160,000 iterations are 20,000\nupdates of eight "
             "episodes; where ours are fewer, the result file says how the learning rate was\n"
-            "halved on the way. Training is the time that the updates of one seed took, on one or "
-            "two threads.\n\n"
+            "halved on the way. Training is the time that the updates of one seed took.\n\n"
             "Met: %zu of IMP's figures; not met: %zu; not run: %zu, and %zu of the %zu that are "
             "there to compare\nwith. A figure that several tables show is counted once.\n",
             title, allowance, sum->met, sum->missed, sum->absent, sum->others_absent, sum->others);

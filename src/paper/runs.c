@@ -105,8 +105,7 @@ static imp_status apply_changes(imp_settings *settings, const char *changes, imp
     imp_words words = imp_words_of(changes);
     imp_option_words option;
     while (imp_words_next(&words, &option)) {
-        const char *value = option.value[0] ? option.value : "yes"; /* a flag */
-        imp_status status = imp_settings_set(settings, option.name, value, error);
+        imp_status status = imp_settings_set(settings, option.name, option.value, error);
         if (status)
             return status;
     }

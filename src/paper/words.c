@@ -18,8 +18,8 @@ bool imp_words_next(imp_words *words, imp_option_words *option)
     if (strncmp(words->rest, "--", 2) != 0)
         return false;
     words->rest = take(words->rest + 2, option->name, sizeof option->name);
-    option->value[0] = '\0';
-    if (strncmp(words->rest, "--", 2) != 0)
+    snprintf(option->value, sizeof option->value, "yes");
+    if (words->rest[0] && strncmp(words->rest, "--", 2) != 0)
         words->rest = take(words->rest, option->value, sizeof option->value);
     return true;
 }

@@ -13,7 +13,7 @@ typedef struct imp_words {
 } imp_words;
 
 typedef struct imp_option_words {
-    char name[40], value[80]; /* the value is empty where none follows: a flag */
+    char name[40], value[80]; /* the value of a flag, which none follows, is "yes" */
 } imp_option_words;
 
 static inline imp_words imp_words_of(const char *text)

@@ -120,14 +120,17 @@ static void settings_follow_the_table(void **state)
 static void words_are_cut(void **state)
 {
     (void)state;
-    imp_words words = imp_words_of("--unsupervised --way 10");
+    imp_words words = imp_words_of("--unsupervised --way 10 --no-prior");
     imp_option_words option;
     assert_true(imp_words_next(&words, &option));
     assert_string_equal(option.name, "unsupervised");
-    assert_string_equal(option.value, "");
+    assert_string_equal(option.value, "yes");
     assert_true(imp_words_next(&words, &option));
     assert_string_equal(option.name, "way");
     assert_string_equal(option.value, "10");
+    assert_true(imp_words_next(&words, &option));
+    assert_string_equal(option.name, "no-prior");
+    assert_string_equal(option.value, "yes");
     assert_false(imp_words_next(&words, &option));
     words = imp_words_of("");
     assert_false(imp_words_next(&words, &option));
