@@ -65,6 +65,15 @@ imp_status imp_fail_memory(imp_error *error, const char *what)
     return imp_fail(error, IMP_ENOMEM, "out of memory for %s", what);
 }
 
+imp_status imp_as_format(imp_status status, imp_error *error)
+{
+    if (status != IMP_EINVAL)
+        return status;
+    if (error != NULL)
+        error->status = IMP_EFORMAT;
+    return IMP_EFORMAT;
+}
+
 void imp_error_prefix(imp_error *error, const char *prefix)
 {
     if (error != NULL)

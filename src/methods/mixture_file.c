@@ -98,21 +98,11 @@ static imp_status read_number(const imp_safetensors *file, const char *name, dou
     return IMP_OK;
 }
 
-/* What is out of range in a file is a fault of its format. */
-static imp_status as_format(imp_status status, imp_error *error)
-{
-    if (status != IMP_EINVAL)
-        return status;
-    if (error)
-        error->status = IMP_EFORMAT;
-    return IMP_EFORMAT;
-}
-
 static imp_status read_sigma(const imp_safetensors *file, const char *name, double *value,
                              imp_error *error)
 {
     imp_status status = read_number(file, name, value, error);
-    return status == IMP_OK ? as_format(imp_check_sigma(*value, name, error), error) : status;
+    return status == IMP_OK ? imp_as_format(imp_check_sigma(*value, name, error), error) : status;
 }
 
 static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
@@ -166,7 +156,7 @@ static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *e
     if (status == IMP_OK)
         status = imp_check_complete(labels, count, way, seen, error);
     imp_release(seen);
-    return as_format(status, error);
+    return imp_as_format(status, error);
 }
 
 static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)

@@ -67,7 +67,7 @@ imp_status imp_recipe_parse(imp_settings *settings, const char *text, const char
         if (status) {
             snprintf(place, sizeof place, "%s, line %d", origin, number);
             imp_error_prefix(error, place);
-            return status == IMP_EINVAL ? IMP_EFORMAT : status;
+            return imp_as_format(status, error);
         }
         text += length + (text[length] == '\n');
     }

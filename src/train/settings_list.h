@@ -57,7 +57,7 @@
             "of a character; 0 is 5 in training and of alphabets, else 15, or what there are")     \
     INTEGER(distractors, "distractors", 0, 1000000, "0",                                           \
             "classes of which there are only unlabelled images")                                   \
-    NUMBER(labeled_fraction, "labeled-fraction", 0, 1, "1",                                        \
+    NUMBER(labeled_fraction, "labeled-fraction", 0.001, 1, "1",                                      \
            "in training, the part of a class's images that is labelled")
 
 /* How an episode is solved. */

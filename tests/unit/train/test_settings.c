@@ -52,7 +52,8 @@ static void test_set(void **state)
         {"rotations", "", "'rotations' needs"},
         {"rate", "-1", "'rate' needs a number of at least 0, not '-1'"},
         {"rate", "nan", "'rate' needs"},
-        {"labeled-fraction", "1.5", "a number from 0 to 1"},
+        {"labeled-fraction", "1.5", "a number from 0.001 to 1"},
+        {"labeled-fraction", "0", "a number from 0.001 to 1"},
         {"learn-sigma", "maybe", "no or yes"},
         {"wey", "5", "'wey' is not a setting; did you mean 'way'?"},
         {"wardrobe", "5", "'wardrobe' is not a setting"}};
