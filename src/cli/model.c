@@ -87,7 +87,7 @@ static void print_json(const imp_model *model)
         (json_int_t)parameters_of(model), "inverted", model->origin.inverted, "method",
         model->settings.method, "sigma_l", model->settings.sigma_l, "sigma_u",
         model->settings.sigma_u, "update", (json_int_t)model->origin.update, "fingerprint",
-        model->origin.fingerprint, "settings", imp_settings_to_json(&model->settings));
+        model->origin.data.fingerprint, "settings", imp_settings_to_json(&model->settings));
     if (!isnan(model->origin.validation))
         json_object_set_new(report, "validation", json_real(model->origin.validation));
     json_dumpf(report, stdout, JSON_INDENT(2));
@@ -112,8 +112,8 @@ static void print_text(const imp_model *model)
     printf(", alpha %g\n", settings->alpha);
     if (model->origin.update > 0)
         printf("training    %llu updates on %s (%.12s), %s\n",
-               (unsigned long long)model->origin.update, settings->data, model->origin.fingerprint,
-               imp_task_names[settings->task]);
+               (unsigned long long)model->origin.update, settings->data,
+               model->origin.data.fingerprint, imp_task_names[settings->task]);
     if (!isnan(model->origin.validation))
         printf("validation  %.2f%%\n", 100 * model->origin.validation);
 }

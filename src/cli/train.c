@@ -143,7 +143,7 @@ static int settle(int argc, char **argv, arguments *given)
     imp_error error;
     imp_status failed = IMP_OK;
     if (given->resume)
-        failed = imp_run_settings(given->resume, &begun, &error);
+        failed = imp_run_glance(given->resume, &begun, &(uint64_t){0}, &error);
     else if (given->recipe)
         failed = imp_recipe_apply(&begun, given->recipe, &error);
     else

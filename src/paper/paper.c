@@ -224,10 +224,11 @@ static imp_status take_model(const session *all, job *work, const imp_run_state 
     if (status)
         return status;
     const imp_model_origin *origin = &work->model.origin;
-    if (strcmp(origin->fingerprint, imp_dataset_fingerprint(all->dataset)) != 0)
-        return imp_fail(error, IMP_EINVAL,
-                        "'%s' was trained on other data: its fingerprint is %.12s..., not %.12s...",
-                        path.text, origin->fingerprint, imp_dataset_fingerprint(all->dataset));
+    status = imp_trained_on_check(&origin->data, all->dataset, error);
+    if (status) {
+        imp_error_prefix(error, path.text);
+        return status;
+    }
     if (work->result.file && strcmp(work->result.model, record.model) == 0)
         return IMP_OK;
     if (work->result.file && !work->options->again)
@@ -237,7 +238,7 @@ static imp_status take_model(const session *all, job *work, const imp_run_state 
                         imp_result_file(work->options->out, &work->run, work->seed).text);
     record.best_update = origin->update;
     record.validation = origin->validation;
-    snprintf(record.fingerprint, sizeof record.fingerprint, "%s", origin->fingerprint);
+    snprintf(record.fingerprint, sizeof record.fingerprint, "%s", origin->data.fingerprint);
     return imp_result_begin(&work->result, &work->run, work->seed, &record, error);
 }
 

@@ -1,20 +1,19 @@
 /* run_state.c - reads a run's checkpoint and log without disturbing who may be training there. */
 #include "paper/run_state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/safetensors.h"
 #include "paper/runs.h"
 #include "train/run_folder.h"
 
-static imp_status check_settings(const char *folder, const imp_settings *wanted, imp_error *error)
+static imp_status check_settings(const char *folder, const imp_settings *wanted, uint64_t *update,
+                                 imp_error *error)
 {
     imp_settings there;
-    imp_status status = imp_run_settings(folder, &there, error);
+    imp_status status = imp_run_glance(folder, &there, update, error);
     const char *name = status ? NULL : imp_paper_disagreement(&there, wanted);
     if (name)
         status = imp_fail(error, IMP_EINVAL,
@@ -23,19 +22,6 @@ static imp_status check_settings(const char *folder, const imp_settings *wanted,
                           folder, name);
     imp_settings_clear(&there);
     return status;
-}
-
-static imp_status read_update(const char *folder, uint64_t *update, imp_error *error)
-{
-    imp_safetensors *file;
-    imp_status status =
-        imp_safetensors_load(imp_run_file(folder, imp_checkpoint_name).text, &file, error);
-    if (status)
-        return status;
-    const char *text = imp_safetensors_metadata(file, "update");
-    *update = text ? strtoull(text, NULL, 10) : 0;
-    imp_safetensors_free(file);
-    return IMP_OK;
 }
 
 /* One line of the log: images of the time since the line before, and the time it ends at. A line
@@ -80,13 +66,10 @@ imp_status imp_run_look(const char *folder, const imp_settings *wanted, imp_run_
                         imp_error *error)
 {
     *state = (imp_run_state){0};
-    bool checkpoint = imp_run_has(folder, imp_checkpoint_name);
-    if (!checkpoint && !imp_run_has(folder, imp_settings_name))
+    if (!imp_run_has(folder, imp_checkpoint_name) && !imp_run_has(folder, imp_settings_name))
         return IMP_OK;
     state->stage = IMP_RUN_BEGUN;
-    imp_status status = check_settings(folder, wanted, error);
-    if (!status && checkpoint)
-        status = read_update(folder, &state->update, error);
+    imp_status status = check_settings(folder, wanted, &state->update, error);
     if (!status)
         status = read_log(folder, state, error);
     if (!status && state->update >= (uint64_t)wanted->updates &&

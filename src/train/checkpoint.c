@@ -90,11 +90,15 @@ static imp_status write_file(const char *path, imp_learner *learner,
     format(text.steps, imp_optimizer_steps(learner->network_optimizer));
     format(text.json, checkpoint->json_bytes);
     format(text.csv, checkpoint->csv_bytes);
-    const imp_metadata metadata[] = {
-        {"version", imp_version()},        {"settings", settings},
-        {"data", checkpoint->fingerprint}, {"update", text.update},
-        {"best_update", text.best_update}, {"optimizer_steps", text.steps},
-        {"log_jsonl_bytes", text.json},    {"log_csv_bytes", text.csv}};
+    const imp_metadata metadata[] = {{"version", imp_version()},
+                                     {"settings", settings},
+                                     {"data", checkpoint->data.fingerprint},
+                                     {"split", checkpoint->data.split},
+                                     {"update", text.update},
+                                     {"best_update", text.best_update},
+                                     {"optimizer_steps", text.steps},
+                                     {"log_jsonl_bytes", text.json},
+                                     {"log_csv_bytes", text.csv}};
 
     double clock[CLOCK];
     memcpy(clock, &progress->window, sizeof progress->window);
@@ -181,7 +185,8 @@ static imp_status read_settings(const imp_safetensors *file, imp_settings *setti
     return imp_settings_parse(settings, text, error);
 }
 
-imp_status imp_checkpoint_settings(const char *path, imp_settings *settings, imp_error *error)
+imp_status imp_checkpoint_glance(const char *path, imp_settings *settings, uint64_t *update,
+                                 imp_error *error)
 {
     imp_safetensors *file;
     imp_settings_init(settings);
@@ -189,6 +194,8 @@ imp_status imp_checkpoint_settings(const char *path, imp_settings *settings, imp
     if (status)
         return status;
     status = read_settings(file, settings, error);
+    if (!status)
+        status = read_counter(file, "update", update, error);
     if (status)
         imp_error_prefix(error, path);
     imp_safetensors_free(file);
@@ -201,8 +208,11 @@ static imp_status read_state(const imp_safetensors *file, imp_checkpoint *checkp
     imp_status status = read_settings(file, &checkpoint->settings, error);
     if (status)
         return status;
-    snprintf(checkpoint->fingerprint, sizeof checkpoint->fingerprint, "%s",
+    imp_trained_on *data = &checkpoint->data;
+    const char *split = imp_safetensors_metadata(file, "split");
+    snprintf(data->fingerprint, sizeof data->fingerprint, "%s",
              imp_safetensors_metadata(file, "data"));
+    snprintf(data->split, sizeof data->split, "%s", split ? split : "");
     imp_progress *progress = &checkpoint->progress;
     status = read_counter(file, "update", &progress->update, error);
     if (!status)

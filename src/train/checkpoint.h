@@ -12,13 +12,14 @@
 #include "train/progress.h"
 #include "train/settings.h"
 #include "train/snapshot.h"
+#include "train/trained_on.h"
 
 typedef struct imp_checkpoint {
     imp_settings settings;
     imp_progress progress;
     imp_snapshot best; /* empty before the first validation */
     uint64_t json_bytes, csv_bytes;
-    char fingerprint[65]; /* of the data */
+    imp_trained_on data;
 } imp_checkpoint;
 
 /* Writes the learner and the rest. On failure the checkpoint that was there is intact. */
@@ -30,8 +31,9 @@ imp_status imp_checkpoint_save(const char *path, imp_learner *learner,
 imp_status imp_checkpoint_load(const char *path, int threads, imp_learner *learner,
                                imp_checkpoint *checkpoint, imp_error *error);
 
-/* Only the settings; *settings is to be cleared also on failure. */
-imp_status imp_checkpoint_settings(const char *path, imp_settings *settings, imp_error *error);
+/* Only the settings and how many updates were made; *settings is to be cleared also on failure. */
+imp_status imp_checkpoint_glance(const char *path, imp_settings *settings, uint64_t *update,
+                                 imp_error *error);
 
 /* Harmless on a zeroed one. */
 void imp_checkpoint_clear(imp_checkpoint *checkpoint);

@@ -29,7 +29,7 @@ static json_t *describe_pixels(const imp_network *network, bool inverted)
 typedef struct description {
     char *settings, *pixels;
     char update[24], validation[32];
-    imp_metadata metadata[7];
+    imp_metadata metadata[8];
     size_t count;
 } description;
 
@@ -59,8 +59,10 @@ static imp_status describe(description *text, const imp_network *network,
     add(text, "preprocessing", text->pixels);
     add(text, "settings", text->settings);
     add(text, "update", text->update);
-    if (origin->fingerprint[0])
-        add(text, "data", origin->fingerprint);
+    if (origin->data.fingerprint[0])
+        add(text, "data", origin->data.fingerprint);
+    if (origin->data.split[0])
+        add(text, "split", origin->data.split);
     if (!isnan(origin->validation))
         add(text, "validation", text->validation);
     return IMP_OK;
@@ -101,12 +103,15 @@ static imp_status read_origin(const imp_safetensors *file, imp_model_origin *ori
                               imp_error *error)
 {
     const char *data = imp_safetensors_metadata(file, "data");
+    const char *split = imp_safetensors_metadata(file, "split");
     const char *update = imp_safetensors_metadata(file, "update");
     const char *validation = imp_safetensors_metadata(file, "validation");
     const char *pixels = imp_safetensors_metadata(file, "preprocessing");
     *origin = (imp_model_origin){.update = update ? strtoull(update, NULL, 10) : 0,
                                  .validation = validation ? strtod(validation, NULL) : NAN};
-    snprintf(origin->fingerprint, sizeof origin->fingerprint, "%s", data ? data : "");
+    imp_trained_on *known = &origin->data;
+    snprintf(known->fingerprint, sizeof known->fingerprint, "%s", data ? data : "");
+    snprintf(known->split, sizeof known->split, "%s", split ? split : "");
     if (!pixels)
         return IMP_OK;
     json_t *object;

@@ -10,13 +10,14 @@
 
 #include "train/learner.h"
 #include "train/settings.h"
+#include "train/trained_on.h"
 
 /* How a model came about. */
 typedef struct imp_model_origin {
-    char fingerprint[65]; /* of the data; empty if unknown */
-    uint64_t update;      /* how many updates it has seen */
-    double validation;    /* accuracy on validation episodes; NAN if none was made */
-    bool inverted;        /* whether pictures were inverted, with "own" settled */
+    imp_trained_on data;
+    uint64_t update;   /* how many updates it has seen */
+    double validation; /* accuracy on validation episodes; NAN if none was made */
+    bool inverted;     /* whether pictures were inverted, with "own" settled */
 } imp_model_origin;
 
 typedef struct imp_model {

@@ -66,11 +66,13 @@ imp_status imp_run_write_settings(const char *folder, const imp_settings *settin
     return status;
 }
 
-imp_status imp_run_settings(const char *folder, imp_settings *settings, imp_error *error)
+imp_status imp_run_glance(const char *folder, imp_settings *settings, uint64_t *update,
+                          imp_error *error)
 {
+    *update = 0;
     if (imp_run_has(folder, imp_checkpoint_name))
-        return imp_checkpoint_settings(imp_run_file(folder, imp_checkpoint_name).text, settings,
-                                       error);
+        return imp_checkpoint_glance(imp_run_file(folder, imp_checkpoint_name).text, settings,
+                                     update, error);
     imp_settings_init(settings);
     imp_run_path path = imp_run_file(folder, imp_settings_name);
     if (!imp_run_has(folder, imp_settings_name))

@@ -30,8 +30,10 @@ void imp_run_sweep(const char *folder);
 imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
                                   imp_error *error);
 
-/* Reads the settings of a run: those of its checkpoint or, before there is one, of settings.json.
- * *settings is to be cleared also on failure. IMP_EINVAL if there is no run in the folder. */
-imp_status imp_run_settings(const char *folder, imp_settings *settings, imp_error *error);
+/* Reads the settings of a run and how many updates it has made: those of its checkpoint or, before
+ * there is one, of settings.json and none. *settings is to be cleared also on failure. IMP_EINVAL
+ * if there is no run in the folder. */
+imp_status imp_run_glance(const char *folder, imp_settings *settings, uint64_t *update,
+                          imp_error *error);
 
 #endif

@@ -115,10 +115,10 @@ static imp_status save_model(trainer *work, imp_error *error)
     const imp_settings *settings = &work->state.settings;
     const imp_progress *progress = &work->state.progress;
     bool chosen = work->state.best.taken;
-    imp_model_origin origin = {.update = chosen ? progress->best_update : progress->update,
+    imp_model_origin origin = {.data = work->state.data,
+                               .update = chosen ? progress->best_update : progress->update,
                                .validation = progress->best,
                                .inverted = imp_settings_inverts(settings, work->dataset)};
-    memcpy(origin.fingerprint, work->state.fingerprint, sizeof origin.fingerprint);
     return imp_model_save(&work->learner, settings, &origin,
                           imp_run_file(work->options->folder, imp_model_name).text, error);
 }
@@ -334,8 +334,7 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
     trainer work = make_trainer(dataset, options);
     work.state.settings = borrowed(settings);
     work.state.progress.best = NAN;
-    snprintf(work.state.fingerprint, sizeof work.state.fingerprint, "%s",
-             imp_dataset_fingerprint(dataset));
+    work.state.data = imp_trained_on_of(dataset);
     imp_status status = check_validation(&work, error);
     if (!status)
         status = imp_learner_from_settings(&work.learner, settings, imp_dataset_channels(dataset),
@@ -378,11 +377,9 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
     if (conflict)
         status =
             imp_fail(error, IMP_EINVAL, "'%s' cannot be changed in the middle of a run", conflict);
-    else if (strcmp(work.state.fingerprint, imp_dataset_fingerprint(dataset)) != 0)
-        status = imp_fail(error, IMP_EINVAL,
-                          "the data is not what this run was trained on: its fingerprint is "
-                          "%.12s..., not %.12s...",
-                          imp_dataset_fingerprint(dataset), work.state.fingerprint);
+    else
+        status = imp_trained_on_check(&work.state.data, dataset, error);
+    work.state.data = imp_trained_on_of(dataset);
     if (!status)
         status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                               work.state.csv_bytes, error);

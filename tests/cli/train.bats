@@ -116,7 +116,11 @@ setup() {
     "$IMP" train --quiet --resume run --data same.pack --updates 14
     run --separate-stderr "$IMP" train --resume run --data other.pack
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: the data is not what this run was trained on: its fingerprint is "* ]]
+    [[ $stderr == "imp train: the data is not what was trained on: its fingerprint is "* ]]
+    "$IMP" data pack glyphs split.pack --size 16 --alphabets 10 --split super-classes:0.2/0.4/0.4
+    run --separate-stderr "$IMP" train --resume run --data split.pack --updates 16
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp train: the classes are not split as they were in training, "* ]]
 }
 
 @test "a recipe sets what it says, and the command line goes before it" {

@@ -61,7 +61,7 @@ static imp_checkpoint make_checkpoint(const imp_settings *settings, const imp_le
                      .best_update = 50},
         .json_bytes = 123,
         .csv_bytes = 45,
-        .fingerprint = "0123456789abcdef",
+        .data = {.fingerprint = "0123456789abcdef", .split = "fedcba"},
     };
     assert_int_equal(imp_snapshot_make(&checkpoint.best, learner, NULL), IMP_OK);
     imp_snapshot_take(&checkpoint.best, learner);
@@ -80,7 +80,8 @@ static void test_round_trip(void **state)
     assert_memory_equal(&read.progress, &checkpoint.progress, sizeof read.progress);
     assert_int_equal(read.json_bytes, 123);
     assert_int_equal(read.csv_bytes, 45);
-    assert_string_equal(read.fingerprint, checkpoint.fingerprint);
+    assert_string_equal(read.data.fingerprint, checkpoint.data.fingerprint);
+    assert_string_equal(read.data.split, checkpoint.data.split);
     for (size_t i = 0; imp_setting_at(i); i++)
         assert_true(imp_setting_equal(imp_setting_at(i), &read.settings, &settings));
     for (size_t i = 0; i < imp_network_tensor_count(learner.network); i++) {
@@ -162,12 +163,13 @@ static void test_model(void **state)
     scratch_path path = scratch_file(state, "model"), copy = scratch_file(state, "copy");
     imp_settings settings = tiny_settings();
     imp_learner learner = make_learner(&settings);
-    imp_model_origin origin = {.fingerprint = "abc", .update = 5, .validation = 0.5};
+    imp_model_origin origin = {.data = {"abc", "def"}, .update = 5, .validation = 0.5};
     assert_int_equal(imp_model_save(&learner, &settings, &origin, path.text, NULL), IMP_OK);
     imp_model model;
     assert_int_equal(imp_model_load(path.text, 1, &model, NULL), IMP_OK);
     assert_string_equal(model.settings.method, "imp");
-    assert_string_equal(model.origin.fingerprint, "abc");
+    assert_string_equal(model.origin.data.fingerprint, "abc");
+    assert_string_equal(model.origin.data.split, "def");
     assert_int_equal(model.origin.update, 5);
     assert_true(model.origin.validation == 0.5 && model.values[0] == 1.25);
     assert_true(fabs(model.settings.sigma_l - exp(1.25)) < 1e-12);
@@ -186,7 +188,9 @@ static void test_model(void **state)
     imp_model_clear(&model);
 
     imp_error error;
-    assert_int_equal(imp_checkpoint_settings(path.text, &model.settings, &error), IMP_OK);
+    uint64_t update;
+    assert_int_equal(imp_checkpoint_glance(path.text, &model.settings, &update, &error), IMP_OK);
+    assert_int_equal(update, 5);
     imp_settings_clear(&model.settings);
     imp_learner none;
     imp_checkpoint read;

@@ -1,0 +1,44 @@
+/* trained_on.c - naming data by its pictures and its split, and comparing. */
+#include "train/trained_on.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <nettle/sha2.h>
+
+#include "base/error.h"
+
+imp_trained_on imp_trained_on_of(const imp_dataset *dataset)
+{
+    imp_trained_on data;
+    snprintf(data.fingerprint, sizeof data.fingerprint, "%s", imp_dataset_fingerprint(dataset));
+    struct sha256_ctx state;
+    sha256_init(&state);
+    for (size_t c = 0; c < imp_dataset_classes(dataset); c++) {
+        imp_class_info class = imp_dataset_class(dataset, c);
+        uint8_t split = (uint8_t) class.split;
+        sha256_update(&state, strlen(class.name) + 1, (const uint8_t *)class.name);
+        sha256_update(&state, 1, &split);
+    }
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(&state, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(data.split + 2 * i, 3, "%02x", digest[i]);
+    return data;
+}
+
+imp_status imp_trained_on_check(const imp_trained_on *known, const imp_dataset *dataset,
+                                imp_error *error)
+{
+    imp_trained_on here = imp_trained_on_of(dataset);
+    if (known->fingerprint[0] && strcmp(known->fingerprint, here.fingerprint) != 0)
+        return imp_fail(error, IMP_EINVAL,
+                        "the data is not what was trained on: its fingerprint is %.12s..., not "
+                        "%.12s...",
+                        here.fingerprint, known->fingerprint);
+    if (known->split[0] && strcmp(known->split, here.split) != 0)
+        return imp_fail(error, IMP_EINVAL,
+                        "the classes are not split as they were in training, so that some would be "
+                        "tested that it has seen; give the data with its split of then");
+    return IMP_OK;
+}
