@@ -80,6 +80,11 @@ imp_status imp_catalog_check(imp_catalog *catalog, imp_error *error)
         return imp_fail(error, IMP_EUNSUPPORTED, "%zu pictures are too many", catalog->count);
     if (catalog->count > 0)
         qsort(catalog->entries, catalog->count, sizeof *catalog->entries, compare_entries);
+    for (size_t i = 0; i < catalog->count; i++)
+        if (!imp_is_path_below(catalog->entries[i].name))
+            return imp_fail(error, IMP_EFORMAT,
+                            "in the path of the picture '%s' a part is empty, '.' or '..'",
+                            catalog->entries[i].name);
     for (size_t i = 1; i < catalog->count; i++) {
         const imp_catalog_entry *before = &catalog->entries[i - 1], *entry = &catalog->entries[i];
         if (same_class(before, entry) && before->split != entry->split)

@@ -53,8 +53,8 @@ void imp_catalog_clear(imp_catalog *catalog);
 imp_status imp_catalog_load(imp_catalog *catalog, const imp_load_plan *plan, imp_dataset *dataset,
                             imp_error *error);
 
-/* The first half of it: sorts, and refuses a picture that is listed twice or a class that is in two
- * splits. */
+/* The first half of it: sorts, and refuses a picture that is listed twice or would leave a folder
+ * it is put in, or a class that is in two splits. */
 imp_status imp_catalog_check(imp_catalog *catalog, imp_error *error);
 
 /* The second half, without pixels: names, classes and super-classes of the checked entries. */

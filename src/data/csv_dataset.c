@@ -166,6 +166,11 @@ static imp_status add_row(imp_catalog *catalog, const atlas *map, const imp_csv 
     if (strchr(label, '/') != NULL)
         return imp_fail(error, IMP_EFORMAT, "line %zu: the class '%s' must not hold a '/'",
                         csv->line, label);
+    if (!imp_is_path_below(label) || !imp_is_path_below(file))
+        return imp_fail(error, IMP_EFORMAT,
+                        "line %zu: in '%s' of the class '%s' a folder or the class is empty, '.' "
+                        "or '..'",
+                        csv->line, file, label);
 
     /* A name begins with its class's, whether or not the file's path does. */
     size_t length = strlen(label);

@@ -116,6 +116,18 @@ imp_class_info imp_dataset_class(const imp_dataset *dataset, size_t index)
     };
 }
 
+bool imp_is_path_below(const char *name)
+{
+    for (;;) {
+        size_t length = strcspn(name, "/");
+        if (length == 0 || (length <= 2 && strncmp(name, "..", length) == 0))
+            return false;
+        if (name[length] == '\0')
+            return true;
+        name += length + 1;
+    }
+}
+
 /* ---- images ---- */
 
 size_t imp_dataset_class_of(const imp_dataset *dataset, size_t image)

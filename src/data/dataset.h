@@ -61,6 +61,10 @@ static inline const char *imp_picture_name(const imp_dataset *dataset, size_t pi
     return dataset->picture_text + dataset->picture_names[picture];
 }
 
+/* Whether a picture of that name lies below whatever folder it is put in: no part of the path is
+ * empty, "." or "..". All names of a dataset are such paths, since it may be exported. */
+bool imp_is_path_below(const char *name);
+
 /* How to read a plane of size x size turned counter-clockwise: where its first pixel comes from,
  * and the steps to the next one on the right and to the next one below. */
 static inline ptrdiff_t imp_turn_steps(uint32_t size, uint32_t turns, ptrdiff_t *right,

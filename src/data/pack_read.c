@@ -115,10 +115,13 @@ static imp_status check_table(const uint8_t *file, const imp_pack_header *header
     if (text[header->text_size - 1] != '\0')
         return damaged(error, "its texts do not end");
     const uint32_t *names = (const uint32_t *)(file + layout->picture_names);
-    for (size_t i = 0; i < header->pictures; i++)
+    for (size_t i = 0; i < header->pictures; i++) {
         if (names[i] >= header->text_size ||
             (i > 0 && strcmp(text + names[i - 1], text + names[i]) >= 0))
             return damaged(error, "the names of its pictures make no sense");
+        if (!imp_is_path_below(text + names[i]))
+            return damaged(error, "the name of a picture of it is no path below a folder");
+    }
     const uint32_t *supers = (const uint32_t *)(file + layout->super_names);
     for (size_t i = 0; i < header->super_classes; i++)
         if (supers[i] >= header->text_size)
@@ -129,8 +132,9 @@ static imp_status check_table(const uint8_t *file, const imp_pack_header *header
     for (size_t i = 0; i < header->classes; i++) {
         const imp_pack_class *entry = &classes[i];
         bool super_fits = header->super_classes == 0 ? entry->super_class == IMP_NO_SUPER_CLASS
-                                                     : entry->super_class == supers_seen ||
-                                                           entry->super_class + 1 == supers_seen;
+                                                     : entry->super_class < header->super_classes &&
+                                                           (entry->super_class == supers_seen ||
+                                                            entry->super_class + 1 == supers_seen);
         if (entry->name >= header->text_size || !super_fits || entry->split > IMP_SPLIT_NONE ||
             entry->first_picture != next || entry->count == 0)
             return damaged(error, "its classes make no sense");

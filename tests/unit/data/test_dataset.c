@@ -141,6 +141,18 @@ static void archives_give_the_same_fingerprint(void **state)
         free(members[i].content.bytes);
 }
 
+/* A dataset that was opened can be exported and packed, and the pack opened. */
+static void an_archive_with_a_path_that_is_none(void **state)
+{
+    archive_member members[] = {{"b/a/x.png", picture_ramp(4, 4, 10)},
+                                {"c//x.png", picture_ramp(4, 4, 20)}};
+    scratch_path path = scratch_file(state, "odd.tar");
+    archive_save(path.text, "tar", members, 2);
+    refuses(path.text, NULL, "in the path of the picture 'c//x.png' a part is empty");
+    free(members[0].content.bytes);
+    free(members[1].content.bytes);
+}
+
 static void super_classes_and_turns(void **state)
 {
     add_picture(state, "d/Greek/alpha/1.png", picture_ramp(3, 3, 0));
@@ -362,6 +374,14 @@ static void csv_of_all_three_styles(void **state)
             "'images/p0.png' is listed twice, as 'bird/p0.png' and as");
     add_text(state, "d/val.csv", "filename,class\np0.png,a/b\n");
     refuses(scratch_file(state, "d").text, NULL, "must not hold a '/'");
+    static const char *const elsewhere[] = {"p0.png,..", "p0.png,.", "../p0.png,cat", "/p0.png,cat",
+                                            "cat/../../p0.png,cat"};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        char text[60];
+        snprintf(text, sizeof text, "filename,class\np2.png,cat\n%s\n", elsewhere[i]);
+        add_text(state, "d/val.csv", text);
+        refuses(scratch_file(state, "d").text, NULL, "val.csv: line 3: in '");
+    }
     add_text(state, "d/val.csv", "file,class\np0.png,ab\n");
     refuses(scratch_file(state, "d").text, NULL, "val.csv: line 1 must name the columns");
     add_text(state, "d/val.csv", "filename,class\np2.png,cat\nq.png,cat\n");
@@ -530,6 +550,7 @@ int main(void)
         TEST(a_folder_of_classes),
         TEST(pictures_in_no_class_are_left_out),
         TEST(archives_give_the_same_fingerprint),
+        TEST(an_archive_with_a_path_that_is_none),
         TEST(super_classes_and_turns),
         TEST(pictures_in_wrong_places),
         TEST(broken_pictures_are_named),

@@ -78,17 +78,22 @@ static void a_pipe_is_no_pack(void **state)
     assert_false(imp_is_pack(path.text)); /* and does not wait for a writer */
 }
 
+static size_t read_pack(const char *path, uint8_t **bytes)
+{
+    FILE *file = fopen(path, "rb");
+    *bytes = malloc(1 << 16);
+    size_t size = fread(*bytes, 1, 1 << 16, file);
+    fclose(file);
+    return size;
+}
+
 static size_t read_small(void **state, uint8_t **bytes)
 {
     imp_dataset *dataset = make(2, 5, 1);
     scratch_path path = scratch_file(state, "small");
     assert_int_equal(imp_dataset_pack(dataset, path.text, NULL), IMP_OK);
     imp_dataset_free(dataset);
-    FILE *file = fopen(path.text, "rb");
-    *bytes = malloc(1 << 16);
-    size_t size = fread(*bytes, 1, 1 << 16, file);
-    fclose(file);
-    return size;
+    return read_pack(path.text, bytes);
 }
 
 static imp_status open_bytes(void **state, const uint8_t *bytes, size_t size, imp_error *error)
@@ -106,6 +111,7 @@ static imp_status open_bytes(void **state, const uint8_t *bytes, size_t size, im
         imp_class_info about = imp_dataset_class(dataset, c);
         assert_true((unsigned)about.split <= IMP_SPLIT_NONE && about.images > 0);
         assert_true(about.super_class < (int64_t)imp_dataset_super_classes(dataset));
+        assert_int_equal(about.super_class < 0, imp_dataset_super_classes(dataset) == 0);
         assert_true(about.first_image + about.images <= imp_dataset_images(dataset));
     }
     imp_dataset_free(dataset);
@@ -134,6 +140,16 @@ static void every_flipped_byte_is_noticed(void **state)
     free(bytes);
 }
 
+/* Makes the checksums right again. */
+static void sign(uint8_t *bytes)
+{
+    imp_pack_header *header = (imp_pack_header *)bytes;
+    imp_pack_layout layout;
+    assert_true(imp_pack_layout_of(header, &layout));
+    header->table_checksum = imp_checksum(bytes + sizeof *header, layout.pixels - sizeof *header);
+    header->header_checksum = imp_pack_header_checksum(header);
+}
+
 /* Numbers that are wrong under a right checksum: a file made to hurt. */
 static void hostile_numbers_are_refused(void **state)
 {
@@ -149,9 +165,7 @@ static void hostile_numbers_are_refused(void **state)
         const uint32_t values[] = {UINT32_MAX, 0, 7};
         for (size_t v = 0; v < 3; v++) {
             memcpy(bytes + at, &values[v], 4);
-            header->table_checksum =
-                imp_checksum(bytes + sizeof *header, layout.pixels - sizeof *header);
-            header->header_checksum = imp_pack_header_checksum(header);
+            sign(bytes);
             (void)open_bytes(state, bytes, size, NULL); /* must not crash */
             memcpy(bytes, clean, size);
         }
@@ -185,11 +199,57 @@ static void super_classes_without_classes_are_refused(void **state)
     for (uint32_t only = 0; only < 2; only++) {
         for (size_t c = 0; c < header->classes; c++)
             classes[c].super_class = only;
-        header->table_checksum =
-            imp_checksum(bytes + sizeof *header, layout.pixels - sizeof *header);
-        header->header_checksum = imp_pack_header_checksum(header);
+        sign(bytes);
         assert_int_equal(open_bytes(state, bytes, size, &error), IMP_EFORMAT);
     }
+    free(bytes);
+}
+
+/* The number that says "no super-class" is one less than zero, which a sum takes for the number
+ * before the first. */
+static void no_super_class_among_super_classes_is_refused(void **state)
+{
+    imp_dataset *dataset = make(1, 5, 1);
+    scratch_path path = scratch_file(state, "one");
+    assert_int_equal(imp_dataset_pack(dataset, path.text, NULL), IMP_OK);
+    imp_dataset_free(dataset);
+    uint8_t *bytes;
+    size_t size = read_pack(path.text, &bytes);
+    imp_pack_header *header = (imp_pack_header *)bytes;
+    imp_pack_layout layout;
+    assert_true(imp_pack_layout_of(header, &layout));
+    assert_int_equal(header->super_classes, 1);
+    imp_error error;
+    assert_int_equal(open_bytes(state, bytes, size, &error), IMP_OK);
+    ((imp_pack_class *)(bytes + layout.classes))->super_class = IMP_NO_SUPER_CLASS;
+    sign(bytes);
+    assert_int_equal(open_bytes(state, bytes, size, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "its classes make no sense"));
+    free(bytes);
+}
+
+/* A name is a path that pictures are exported to. */
+static void names_that_lead_elsewhere_are_refused(void **state)
+{
+    static const char *const names[] = {"../../../../x.png", "/etc/x.png", "a/./x.png",
+                                        "a//x.png",          "a/..",       ""};
+    uint8_t *bytes;
+    size_t size = read_small(state, &bytes);
+    imp_pack_layout layout;
+    assert_true(imp_pack_layout_of((const imp_pack_header *)bytes, &layout));
+    const uint32_t *offsets = (const uint32_t *)(bytes + layout.picture_names);
+    char *name = (char *)bytes + layout.text + offsets[0];
+    imp_error error;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(strlen(names[i]) < strlen("alphabet01/character01/01.png"));
+        strcpy(name, names[i]);
+        sign(bytes);
+        assert_int_equal(open_bytes(state, bytes, size, &error), IMP_EFORMAT);
+        assert_non_null(strstr(error.message, "the name of a picture of it is no path"));
+    }
+    strcpy(name, "..a/.b/x..png"); /* odd, but it stays where it is put */
+    sign(bytes);
+    assert_int_equal(open_bytes(state, bytes, size, &error), IMP_OK);
     free(bytes);
 }
 
@@ -238,6 +298,8 @@ int main(void)
         TEST(hostile_numbers_are_refused),
         TEST(other_sizes_are_refused),
         TEST(super_classes_without_classes_are_refused),
+        TEST(no_super_class_among_super_classes_is_refused),
+        TEST(names_that_lead_elsewhere_are_refused),
         TEST(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
