@@ -77,10 +77,9 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
     if (status != IMP_OK)
         return status;
 
-    status = imp_dataset_apply_split(dataset, "classes:0.64/0.16/0.2", 0, error);
-    if (status != IMP_EINVAL)
-        return status;
-    /* Too few classes for three parts: then all train. */
+    enum { FEWEST_CLASSES = 5 }; /* one of the three parts is empty with fewer */
+    if (dataset->class_count >= FEWEST_CLASSES)
+        return imp_dataset_apply_split(dataset, "classes:0.64/0.16/0.2", 0, error);
     for (size_t i = 0; i < dataset->class_count; i++)
         dataset->classes[i].split = IMP_SPLIT_TRAIN;
     return IMP_OK;

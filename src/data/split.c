@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "data/dataset.h"
 
@@ -33,7 +33,7 @@ static imp_status parse_parts(const char *text, double part[3], imp_error *error
     double sum = 0.0;
     for (int i = 0; i < 3; i++) {
         char *end;
-        part[i] = strtod(at, &end);
+        part[i] = imp_number_read(at, &end);
         bool ends_well = *end == (i < 2 ? '/' : '\0');
         if (end == at || !ends_well || !(part[i] >= 0.0 && part[i] <= 1.0))
             return imp_fail(error, IMP_EINVAL,

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 static const char json_name[] = "log.jsonl", csv_name[] = "log.csv";
 static const char csv_header[] = "update,loss,accuracy,clusters,sigma_l,sigma_u,rate,"
@@ -107,7 +108,7 @@ enum { COLUMNS = 11 };
 static void format(double value, const char *absent, char *text, size_t size)
 {
     if (isfinite(value))
-        snprintf(text, size, "%.9g", value);
+        imp_number_write(value, 9, text, size);
     else
         snprintf(text, size, "%s", absent);
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "nn/model_file.h"
 #include "train/method_tensors.h"
 
@@ -53,7 +54,7 @@ static imp_status describe(description *text, const imp_network *network,
         return imp_fail_memory(error, "the model file");
 
     snprintf(text->update, sizeof text->update, "%" PRIu64, origin->update);
-    snprintf(text->validation, sizeof text->validation, "%.17g", origin->validation);
+    imp_number_write(origin->validation, 17, text->validation, sizeof text->validation);
     add(text, "version", imp_version());
     add(text, "method", settings->method);
     add(text, "preprocessing", text->pixels);
@@ -107,8 +108,9 @@ static imp_status read_origin(const imp_safetensors *file, imp_model_origin *ori
     const char *update = imp_safetensors_metadata(file, "update");
     const char *validation = imp_safetensors_metadata(file, "validation");
     const char *pixels = imp_safetensors_metadata(file, "preprocessing");
-    *origin = (imp_model_origin){.update = update ? strtoull(update, NULL, 10) : 0,
-                                 .validation = validation ? strtod(validation, NULL) : NAN};
+    *origin =
+        (imp_model_origin){.update = update ? strtoull(update, NULL, 10) : 0,
+                           .validation = validation ? imp_number_read(validation, NULL) : NAN};
     imp_trained_on *known = &origin->data;
     snprintf(known->fingerprint, sizeof known->fingerprint, "%s", data ? data : "");
     snprintf(known->split, sizeof known->split, "%s", split ? split : "");

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/suggest.h"
 
 const char *const imp_colour_names[] = {"own", "gray", "rgb", NULL};
@@ -135,7 +136,7 @@ static bool parse_number(const imp_setting *setting, const char *text, double *v
         return false;
     char *end;
     errno = 0;
-    double parsed = strtod(text, &end);
+    double parsed = imp_number_read(text, &end);
     if (errno || *end || !(parsed >= setting->least && parsed <= setting->most))
         return false;
     *value = parsed;
@@ -274,7 +275,7 @@ static const char *text_of(const json_t *value, char *room, size_t size)
     if (json_is_integer(value))
         snprintf(room, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
-        snprintf(room, size, "%.17g", json_real_value(value));
+        imp_number_write(json_real_value(value), 17, room, size);
     else
         snprintf(room, size, "%s", json_is_null(value) ? "null" : "a list or an object");
     return room;

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "comma_locale.h"
 #include "data/dataset.h"
 #include "failing_allocator.h"
 #include "pictures.h"
@@ -471,6 +472,42 @@ static void splits_by_chance(void **state)
     refuses("glyphs", &options, "unknown split 'vinyls'");
 }
 
+/* The point in a split stays a point where the program's locale has a comma. */
+static void splits_in_another_locale(void **state)
+{
+    make_classes(state);
+    comma_locale_enter(state);
+    imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
+    size_t counts[4];
+    count_splits(dataset, counts);
+    assert_true(counts[0] == 6 && counts[1] == 2 && counts[2] == 2);
+    imp_dataset_free(dataset);
+    imp_dataset_options options = imp_dataset_defaults();
+    options.split = "classes:0.5/0.3/0.2";
+    dataset = open_ok(scratch_file(state, "d").text, &options);
+    count_splits(dataset, counts);
+    assert_true(counts[0] == 5 && counts[1] == 3 && counts[2] == 2);
+    imp_dataset_free(dataset);
+    comma_locale_leave();
+}
+
+/* Five classes are the fewest that make three parts. */
+static void folders_of_few_classes_train(void **state)
+{
+    for (int c = 0; c < 6; c++) {
+        char name[40];
+        snprintf(name, sizeof name, "d/c%d/0.png", c);
+        add_picture(state, name, picture_ramp(6, 6, (uint8_t)c));
+        imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
+        size_t counts[4];
+        count_splits(dataset, counts);
+        for (int split = 0; split < 3; split++)
+            assert_int_equal(counts[split] > 0, split == IMP_SPLIT_TRAIN || c + 1 >= 5);
+        assert_int_equal(counts[IMP_SPLIT_NONE], 0);
+        imp_dataset_free(dataset);
+    }
+}
+
 static void split_lists(void **state)
 {
     imp_dataset_options options = imp_dataset_defaults();
@@ -562,6 +599,8 @@ int main(void)
         TEST(csv_of_all_three_styles),
         TEST(csv_beside_an_archive),
         TEST(splits_by_chance),
+        TEST(splits_in_another_locale),
+        TEST(folders_of_few_classes_train),
         TEST(split_lists),
         TEST(memory_may_run_out_anywhere),
     };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/safetensors.h"
+#include "comma_locale.h"
 #include "failing_allocator.h"
 #include "scratch.h"
 #include "train/checkpoint.h"
@@ -198,6 +199,31 @@ static void test_model(void **state)
     imp_learner_clear(&learner);
 }
 
+/* A model goes from a program of one locale to one of another. */
+static void test_model_between_locales(void **state)
+{
+    scratch_path there = scratch_file(state, "there"), back = scratch_file(state, "back");
+    comma_locale_enter(state);
+    imp_settings settings = tiny_settings();
+    imp_learner learner = make_learner(&settings);
+    imp_model_origin origin = {.update = 5, .validation = 0.625};
+    imp_model model;
+    assert_int_equal(imp_model_save(&learner, &settings, &origin, there.text, NULL), IMP_OK);
+    comma_locale_leave();
+
+    assert_int_equal(imp_model_load(there.text, 1, &model, NULL), IMP_OK);
+    assert_true(model.origin.validation == 0.625 && model.settings.rate == settings.rate);
+    assert_int_equal(imp_model_write(&model, back.text, NULL), IMP_OK);
+    imp_model_clear(&model);
+
+    comma_locale_enter(state);
+    assert_int_equal(imp_model_load(back.text, 1, &model, NULL), IMP_OK);
+    assert_true(model.origin.validation == 0.625 && model.settings.rate == settings.rate);
+    imp_model_clear(&model);
+    comma_locale_leave();
+    imp_learner_clear(&learner);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_torn, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_out_of_memory, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_model, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_model_between_locales, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,11 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/memory.h"
+#include "comma_locale.h"
 #include "failing_allocator.h"
+#include "scratch.h"
 #include "train/recipe.h"
 
 static void test_defaults(void **state)
@@ -97,6 +101,31 @@ static void test_json(void **state)
     assert_int_equal(imp_settings_parse(&again, "{\"way\": null}", &error), IMP_EINVAL);
     imp_settings_clear(&settings);
     imp_settings_clear(&again);
+}
+
+/* Numbers have points in settings, whatever they have in the program's locale. */
+static void test_locale(void **state)
+{
+    comma_locale_enter(state);
+    imp_settings settings, again;
+    imp_error error;
+    imp_settings_init(&settings);
+    imp_settings_init(&again);
+    assert_true(settings.rate == 1e-3);
+    assert_int_equal(imp_settings_set(&settings, "alpha", "0.25", &error), IMP_OK);
+    assert_true(settings.alpha == 0.25);
+    assert_int_equal(imp_settings_set(&settings, "alpha", "0,25", &error), IMP_EINVAL);
+    json_t *object = imp_settings_to_json(&settings);
+    char *text = imp_json_text(object);
+    json_decref(object);
+    assert_non_null(strstr(text, "\"alpha\":0.25"));
+    if (imp_settings_parse(&again, text, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    assert_true(again.alpha == 0.25);
+    imp_release(text);
+    imp_settings_clear(&settings);
+    imp_settings_clear(&again);
+    comma_locale_leave();
 }
 
 static void test_recipes(void **state)
@@ -190,9 +219,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_set),
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_recipes),
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_recipes),
+        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test_setup_teardown(test_locale, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
