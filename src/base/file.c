@@ -153,6 +153,9 @@ static imp_status resolve(const char *path, char target[PATH_MAX], bool *exists,
         errno = ENAMETOOLONG;
         return cannot_write(path, error);
     }
+    /* A temporary file could be made in its folder, the working folder, but never renamed to it. */
+    if (length == 0)
+        return imp_fail(error, IMP_EIO, "cannot write a file whose name is empty");
     memcpy(target, path, length + 1);
     *exists = false;
 

@@ -361,7 +361,8 @@ static void refuses_what_is_not_a_file(void **state)
     assert_int_equal(replace("/dev/null", NEW, &error), IMP_EINVAL);
     assert_int_equal(replace(*state, NEW, &error), IMP_EINVAL);
     assert_non_null(strstr(error.message, "it is a folder"));
-    assert_int_equal(replace("", NEW, &error), IMP_EIO);
+    assert_int_equal(imp_writer_probe("", &error), IMP_EIO); /* not only when it is renamed */
+    assert_string_equal(error.message, "cannot write a file whose name is empty");
     assert_int_equal(replace("no/such/folder/file", NEW, &error), IMP_EIO);
     assert_string_equal(error.message,
                         "cannot write 'no/such/folder/file': No such file or directory");
