@@ -28,9 +28,15 @@ static imp_status take_folder(const char *path, imp_error *error)
         return cannot("use the folder", path, error);
     enum { SELF_AND_PARENT = 2 };
     size_t entries = 0;
-    while (entries <= SELF_AND_PARENT && readdir(stream) != NULL)
-        entries++;
+    for (;; entries++) {
+        errno = 0; /* which the end of the folder leaves as it is */
+        if (entries > SELF_AND_PARENT || readdir(stream) == NULL)
+            break;
+    }
+    imp_status status = errno == 0 ? IMP_OK : cannot("read the folder", path, error);
     closedir(stream);
+    if (status != IMP_OK)
+        return status;
     if (entries > SELF_AND_PARENT)
         return imp_fail(error, IMP_EINVAL,
                         "the folder '%s' is not empty; name one that is new or empty", path);

@@ -8,6 +8,7 @@
  */
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,23 +24,40 @@ enum {
     FILES_PER_BLOCK = 32 /* of a kept archive, handled together */
 };
 
-static struct archive *open_archive(const char *path, imp_error *error)
+/* Whose fault it is that libarchive failed: its numbers are the system's where the system failed,
+ * and EILSEQ, EINVAL or a negative one where the archive is not as it should be. Of IMP_EFORMAT the
+ * caller has to tell, who knows what is wrong with the archive then. */
+static imp_status blame(struct archive *archive, const char *path, imp_error *error)
 {
+    int number = archive_errno(archive);
+    if (number == ENOMEM)
+        return imp_fail_memory(error, "reading an archive");
+    if (number <= 0 || number == EILSEQ || number == EINVAL)
+        return IMP_EFORMAT;
+    return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(number));
+}
+
+/* On failure *out is NULL. */
+static imp_status open_archive(const char *path, struct archive **out, imp_error *error)
+{
+    *out = NULL;
     struct archive *archive = archive_read_new();
-    if (archive == NULL) {
-        imp_fail_memory(error, "reading an archive");
-        return NULL;
-    }
+    if (archive == NULL)
+        return imp_fail_memory(error, "reading an archive");
     archive_read_support_format_zip(archive);
     archive_read_support_format_tar(archive);
     archive_read_support_filter_gzip(archive);
+    imp_status status = IMP_OK;
     if (archive_read_open_filename(archive, path, READ_SIZE) != ARCHIVE_OK) {
-        imp_fail(error, IMP_EFORMAT, "cannot read '%s' as a zip or tar archive: %s", path,
-                 archive_error_string(archive));
+        status = blame(archive, path, error);
+        if (status == IMP_EFORMAT)
+            imp_fail(error, status, "cannot read '%s' as a zip or tar archive: %s", path,
+                     archive_error_string(archive));
         archive_read_free(archive);
-        return NULL;
+        archive = NULL;
     }
-    return archive;
+    *out = archive;
+    return status;
 }
 
 /* A name in the form all names have, or NULL for what is no visible file. libarchive gives names
@@ -61,7 +79,7 @@ static const char *visible_name(struct archive_entry *entry)
     return name;
 }
 
-/* Steps to the next visible file; false at the end, with *status set when the end is damage. */
+/* Steps to the next visible file; false at the end, with *status set when that is a failure. */
 static bool next_file(struct archive *archive, const char *path, const char **name,
                       struct archive_entry **entry, imp_status *status, imp_error *error)
 {
@@ -70,8 +88,10 @@ static bool next_file(struct archive *archive, const char *path, const char **na
         if (result == ARCHIVE_EOF)
             return false;
         if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
-            *status = imp_fail(error, IMP_EFORMAT, "the archive '%s' is damaged: %s", path,
-                               archive_error_string(archive));
+            *status = blame(archive, path, error);
+            if (*status == IMP_EFORMAT)
+                imp_fail(error, *status, "the archive '%s' is damaged: %s", path,
+                         archive_error_string(archive));
             return false;
         }
         *name = visible_name(*entry);
@@ -117,9 +137,13 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
         la_ssize_t got = archive_read_data(archive, space->bytes + end, space->capacity - end);
         if (got == 0)
             break;
-        if (got < 0)
-            return imp_fail(fault, IMP_EFORMAT, "cannot unpack '%s' from '%s': %s", name,
-                            source->path, archive_error_string(archive));
+        if (got < 0) {
+            imp_status status = blame(archive, source->path, fault);
+            if (status == IMP_EFORMAT)
+                imp_fail(fault, status, "cannot unpack '%s' from '%s': %s", name, source->path,
+                         archive_error_string(archive));
+            return status;
+        }
         end += (size_t)got;
         if (end - begin > limit)
             return imp_fail(fault, IMP_EUNSUPPORTED, "'%s' in '%s' is larger than %zu bytes", name,
@@ -133,10 +157,10 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
 
 imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_error *error)
 {
-    struct archive *archive = open_archive(source->path, error);
-    if (archive == NULL)
-        return IMP_EFORMAT;
-    imp_status status = IMP_OK;
+    struct archive *archive;
+    imp_status status = open_archive(source->path, &archive, error);
+    if (status != IMP_OK)
+        return status;
     struct archive_entry *entry;
     const char *name;
     buffer space = {0};
@@ -183,11 +207,10 @@ static void read_share(size_t share, int worker, void *context)
     job *work = context;
     const imp_source *source = work->source;
     imp_error *error = &work->error[share];
-    struct archive *archive = open_archive(source->path, error);
-    if (archive == NULL) {
-        work->status[share] = error->status;
+    struct archive *archive;
+    work->status[share] = open_archive(source->path, &archive, error);
+    if (work->status[share] != IMP_OK)
         return;
-    }
 
     buffer space = {0};
     struct archive_entry *entry;

@@ -21,6 +21,11 @@
 
 enum { MOST_DEPTH = 16, PATH_ROOM = 4096 };
 
+static imp_status cannot_read(const imp_source *source, const char *path, imp_error *error)
+{
+    return imp_fail(error, IMP_EIO, "cannot read '%s/%s': %s", source->path, path, strerror(errno));
+}
+
 static imp_status list(imp_source *source, int parent, const char *folder, char *path, int depth,
                        imp_error *error);
 
@@ -77,7 +82,7 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
     int descriptor = openat(parent, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     if (stream == NULL) {
-        imp_fail(error, IMP_EIO, "cannot read '%s/%s': %s", source->path, path, strerror(errno));
+        cannot_read(source, path, error);
         if (descriptor >= 0)
             close(descriptor);
         return IMP_EIO;
@@ -85,10 +90,16 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
 
     imp_status status = IMP_OK;
     size_t first = source->count, empty = source->empty_count;
-    struct dirent *entry;
-    while (status == IMP_OK && (entry = readdir(stream)) != NULL)
+    while (status == IMP_OK) {
+        errno = 0; /* which the end of the folder leaves as it is */
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL && errno != 0)
+            status = cannot_read(source, path, error);
+        if (entry == NULL)
+            break;
         if (entry->d_name[0] != '.')
             status = add_entry(source, stream, entry->d_name, path, depth, error);
+    }
     closedir(stream);
     return status == IMP_OK && depth > 0 ? note_empty(source, path, first, empty, error) : status;
 }

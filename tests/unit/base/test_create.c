@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/create.h"
+#include "failing_readdir.h"
 #include "pictures.h"
 #include "scratch.h"
 
@@ -29,6 +30,21 @@ static void a_folder_is_made_or_taken_if_empty(void **state)
     assert_int_equal(imp_create_folder(inside.text, &error), IMP_EIO);
     assert_non_null(strstr(error.message, "': Not a directory"));
     assert_int_equal(imp_create_folder("/no/such/folder", &error), IMP_EIO);
+}
+
+/* It may hold files that were not told of. */
+static void a_folder_that_cannot_be_read_is_not_empty(void **state)
+{
+    imp_error error;
+    for (unsigned n = 1; n <= 3; n++) {
+        failing_readdir_set(n);
+        imp_status status = imp_create_folder(*state, &error);
+        failing_readdir_set(0);
+        assert_int_equal(status, IMP_EIO);
+        assert_non_null(strstr(error.message, "cannot read the folder '"));
+        assert_non_null(strstr(error.message, "': Input/output error"));
+    }
+    assert_int_equal(imp_create_folder(*state, &error), IMP_OK);
 }
 
 static void asking_for_a_folder_leaves_none(void **state)
@@ -102,6 +118,7 @@ int main(void)
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, tree_teardown)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(a_folder_is_made_or_taken_if_empty),
+        IN_A_FOLDER(a_folder_that_cannot_be_read_is_not_empty),
         IN_A_FOLDER(asking_for_a_folder_leaves_none),
         IN_A_FOLDER(folders_are_made_with_those_above),
         IN_A_FOLDER(a_file_is_never_overwritten),

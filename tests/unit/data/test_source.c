@@ -2,6 +2,10 @@
  * test_source.c - folders and archives list the same names in the same order and give the same
  * bytes; damage is told and survived.
  */
+#define _GNU_SOURCE /* RTLD_NEXT */
+
+#include <archive.h>
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +22,7 @@
 
 #include "base/parallel.h"
 #include "data/source.h"
+#include "failing_readdir.h"
 #include "pictures.h"
 #include "scratch.h"
 
@@ -87,6 +92,30 @@ static void a_folder(void **state)
     check(*state, 100);
 }
 
+/* Wherever the disk gives up, the names it still told are not taken for all. */
+static void a_folder_that_cannot_be_read_to_its_end(void **state)
+{
+    make_folders(scratch_file(state, "a").text);
+    scratch_write(scratch_file(state, "a/one.png").text, "1", 1);
+    unsigned n = 1;
+    for (; n < 100; n++) {
+        imp_source source;
+        imp_error error;
+        failing_readdir_set(n);
+        imp_status status = imp_source_open(&source, *state, &error);
+        failing_readdir_set(0);
+        size_t count = source.count;
+        imp_source_clear(&source);
+        if (status == IMP_OK) {
+            assert_int_equal(count, 1);
+            break;
+        }
+        assert_int_equal(status, IMP_EIO);
+        assert_non_null(strstr(error.message, "': Input/output error"));
+    }
+    assert_int_equal(n, 1 + 4 + 4); /* itself, its parent, an entry and the end, of two folders */
+}
+
 static void archives_of_every_format(void **state)
 {
     const char *const formats[] = {"zip", "tar", "tar.gz"};
@@ -130,6 +159,47 @@ static void what_cannot_be_opened(void **state)
     assert_int_equal(mkfifo(path.text, 0600), 0);
     assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
     assert_non_null(strstr(error.message, "a device or a pipe"));
+}
+
+static void an_archive_nobody_may_read(void **state)
+{
+    enum { NOBODY = 65534 };
+    scratch_path path = scratch_file(state, "secret.zip");
+    archive_save(path.text, "zip", members, MEMBERS);
+    assert_int_equal(chmod(path.text, 0), 0);
+    bool root = geteuid() == 0; /* who may read anything */
+    if (root)
+        assert_int_equal(chmod(*state, 0711) | seteuid(NOBODY), 0);
+    imp_source source;
+    imp_error error;
+    imp_status status = imp_source_open(&source, path.text, &error);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, IMP_EIO);
+    assert_non_null(strstr(error.message, "secret.zip': Permission denied"));
+}
+
+/* libarchive takes its memory where it wants; this is its first. */
+static bool memory_is_out;
+
+struct archive *archive_read_new(void)
+{
+    struct archive *(*next)(void);
+    *(void **)&next = dlsym(RTLD_NEXT, "archive_read_new");
+    return memory_is_out ? NULL : next();
+}
+
+static void an_archive_without_memory(void **state)
+{
+    scratch_path path = scratch_file(state, "archive.zip");
+    archive_save(path.text, "zip", members, MEMBERS);
+    imp_source source;
+    imp_error error;
+    memory_is_out = true;
+    imp_status status = imp_source_open(&source, path.text, &error);
+    memory_is_out = false;
+    assert_int_equal(status, IMP_ENOMEM);
+    assert_string_equal(error.message, "out of memory for reading an archive");
 }
 
 /* Cut anywhere, an archive is refused or gives fewer files; it never crashes. */
@@ -209,9 +279,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_folder, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_read_to_its_end, scratch_setup,
+                                        tree_teardown),
         cmocka_unit_test_setup_teardown(archives_of_every_format, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(a_name_that_stands_twice, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_opened, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(an_archive_nobody_may_read, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(an_archive_without_memory, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(every_truncation_is_survived, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(a_small_archive_of_a_large_file, scratch_setup,
                                         tree_teardown),
