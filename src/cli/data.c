@@ -278,10 +278,8 @@ static int run_write(const settings *given, const char *name, const char *output
 
 /* ---- export ---- */
 
-/* Pictures come out as they are in their files, and glyphs, which have none, as ink on paper. */
 static int run_export(const settings *given, const char *name, const char *output)
 {
-    enum { OWN, AS_IS, INVERT };
     imp_error error;
     if (imp_create_folder_probe(output, &error) != IMP_OK)
         return fail(&error);
@@ -289,13 +287,8 @@ static int run_export(const settings *given, const char *name, const char *outpu
     int status = imp_data_open(command, name, &given->data, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
-    const char *kind = imp_dataset_kind(dataset);
-    bool inverted =
-        given->data.ink == INVERT || (given->data.ink == OWN && strcmp(kind, "omniglot") == 0);
-    if (strcmp(kind, "glyphs") == 0)
-        inverted = given->data.ink != INVERT;
     status = EXIT_SUCCESS;
-    if (imp_dataset_export(dataset, output, inverted, &error) != IMP_OK)
+    if (imp_dataset_export(dataset, output, &error) != IMP_OK)
         status = fail(&error);
     imp_dataset_free(dataset);
     return status;

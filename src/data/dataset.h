@@ -27,6 +27,7 @@ enum { IMP_FINGERPRINT_BYTES = 32 };
 struct imp_dataset {
     char kind[16];
     uint32_t size, channels;
+    bool inverted; /* values are 255 - v of what the files have, or of glyphs in bright ink */
     size_t class_count, super_count, picture_count, image_count;
     imp_class *classes;
     char **super_classes;
@@ -103,10 +104,12 @@ void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
 void imp_fingerprint_format(imp_dataset *dataset);
 
-/* Writes every image as FOLDER/NAME with the ending .png, each value v as 255 - v when `invert`.
- * The folder must be new or empty. After a failure what was written so far remains. */
-imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, bool invert,
-                              imp_error *error);
+/* Writes every picture as the PNG file FOLDER/NAME, or FOLDER/NAME.png where the name has another
+ * ending; two pictures that would become the same file are refused before anything is written.
+ * Pictures come out as they are in their files, whether or not they were inverted, and glyphs,
+ * which have none, as ink on paper. The folder must be new or empty. After a failure what was
+ * written so far remains. */
+imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_error *error);
 
 /* ---- the kinds, used by dataset_open.c ----
  *

@@ -1,6 +1,9 @@
 /* export.c - a dataset as a folder of PNG files, a sub-folder for each class. */
+#define _DEFAULT_SOURCE /* strcasecmp */
+
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/create.h"
 #include "base/error.h"
@@ -25,16 +28,36 @@ static imp_status make_folders(char *path, size_t root, imp_error *error)
     return IMP_OK;
 }
 
-/* FOLDER/NAME.png, whatever the name ended in. */
-static imp_status path_of(const imp_dataset *dataset, size_t picture, const char *folder,
-                          char *path, imp_error *error)
+/* What a name lacks to be a PNG file's. Another ending stays before it: beside "a.jpg" there may be
+ * an "a.png". */
+static const char *ending_of(const char *name)
 {
-    const char *name = imp_picture_name(dataset, picture);
-    const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
-    size_t length = dot != NULL && dot > slash ? (size_t)(dot - name) : strlen(name);
-    int whole = snprintf(path, PATH_ROOM, "%s/%.*s.png", folder, (int)length, name);
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcasecmp(dot, ".png") == 0 ? "" : ".png";
+}
+
+static imp_status path_of(const char *folder, const char *name, char *path, imp_error *error)
+{
+    int whole = snprintf(path, PATH_ROOM, "%s/%s%s", folder, name, ending_of(name));
     if (whole < 0 || whole >= PATH_ROOM)
         return imp_fail(error, IMP_EUNSUPPORTED, "a path below '%s' is too long", folder);
+    return IMP_OK;
+}
+
+/* Whether all pictures become files, and each another one. */
+static imp_status check_paths(const imp_dataset *dataset, const char *folder, imp_error *error)
+{
+    for (size_t i = 0; i < dataset->picture_count; i++) {
+        char path[PATH_ROOM];
+        const char *name = imp_picture_name(dataset, i);
+        imp_status status = path_of(folder, name, path, error);
+        if (status != IMP_OK)
+            return status;
+        const char *file = path + strlen(folder) + 1;
+        if (strcmp(file, name) != 0 && imp_dataset_find_image(dataset, file) < dataset->image_count)
+            return imp_fail(error, IMP_EINVAL, "'%s' and '%s' would both become '%s'", name, file,
+                            path);
+    }
     return IMP_OK;
 }
 
@@ -53,7 +76,7 @@ static imp_status write_picture(const imp_dataset *dataset, size_t picture, cons
     char path[PATH_ROOM];
     uint8_t *bytes;
     size_t size;
-    imp_status status = path_of(dataset, picture, folder, path, error);
+    imp_status status = path_of(folder, imp_picture_name(dataset, picture), path, error);
     if (status == IMP_OK)
         status = make_folders(path, strlen(folder), error);
     if (status != IMP_OK)
@@ -65,12 +88,15 @@ static imp_status write_picture(const imp_dataset *dataset, size_t picture, cons
     return status;
 }
 
-imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, bool invert,
-                              imp_error *error)
+imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_error *error)
 {
+    bool glyphs = strcmp(dataset->kind, "glyphs") == 0;
+    bool invert = glyphs ? !dataset->inverted : dataset->inverted;
     imp_image image;
     imp_status status =
         imp_image_create(&image, dataset->size, dataset->size, dataset->channels, error);
+    if (status == IMP_OK)
+        status = check_paths(dataset, folder, error);
     if (status == IMP_OK)
         status = imp_create_folder(folder, error);
     for (size_t i = 0; i < dataset->picture_count && status == IMP_OK; i++) {

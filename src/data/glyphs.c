@@ -103,7 +103,6 @@ typedef struct job {
     const imp_catalog *catalog;
     const imp_dataset *dataset;
     uint8_t *pixels, *digests;
-    bool invert;
 } job;
 
 /* Draws all drawings of one character. */
@@ -123,7 +122,7 @@ static void draw_class(size_t block, int worker, void *context)
         uint8_t *pixels = work->pixels + picture * bytes;
         imp_glyph written = imp_glyph_write(work->options, &glyph, alphabet, character, drawing);
         imp_glyph_raster(&written, dataset->size, pixels);
-        for (size_t i = 0; i < plane && work->invert; i++)
+        for (size_t i = 0; i < plane && dataset->inverted; i++)
             pixels[i] = (uint8_t)(255 - pixels[i]);
         for (size_t channel = 1; channel < dataset->channels; channel++)
             memcpy(pixels + channel * plane, pixels, plane);
@@ -148,8 +147,7 @@ static imp_status draw_all(imp_dataset *dataset, const imp_catalog *catalog,
                 .catalog = catalog,
                 .dataset = dataset,
                 .pixels = dataset->owned_pixels,
-                .digests = digests,
-                .invert = options->invert > 0};
+                .digests = digests};
     imp_parallel(dataset->class_count, imp_parallel_threads(options->threads), draw_class, &work);
     imp_dataset_set_fingerprint(dataset, digests);
     imp_release(digests);
@@ -165,6 +163,7 @@ imp_status imp_open_glyphs(imp_dataset *dataset, const imp_dataset_options *opti
         return status;
     dataset->size = options->size != 0 ? options->size : DEFAULT_SIZE;
     dataset->channels = options->channels != 0 ? options->channels : 1;
+    dataset->inverted = options->invert > 0;
     dataset->sizes =
         (imp_size_range){{dataset->size, dataset->size}, {dataset->size, dataset->size}};
     imp_catalog catalog = {0};

@@ -246,6 +246,7 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
         return status;
     dataset->size = plan->size;
     dataset->channels = plan->channels;
+    dataset->inverted = plan->invert;
     size_t bytes = imp_picture_bytes(dataset), total;
     if (imp_multiply(bytes, catalog->count, &total))
         dataset->owned_pixels = imp_allocate(total, 1);

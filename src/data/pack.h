@@ -1,5 +1,5 @@
 /*
- * pack.h - the format of a packed dataset, version 1, little-endian.
+ * pack.h - the format of a packed dataset, version 2, little-endian.
  *
  *     header       imp_pack_header
  *     table        classes, super-class names, picture names, block checksums, texts (see below)
@@ -20,7 +20,7 @@
 #include "data/dataset.h"
 
 #define IMP_PACK_MAGIC "imp-pack"
-enum { IMP_PACK_VERSION = 1, IMP_PACK_BLOCK = 1 << 20, IMP_PACK_PAGE = 4096 };
+enum { IMP_PACK_VERSION = 2, IMP_PACK_BLOCK = 1 << 20, IMP_PACK_PAGE = 4096 };
 
 typedef struct imp_pack_header {
     char magic[8];
@@ -28,7 +28,8 @@ typedef struct imp_pack_header {
     uint32_t size, channels;
     uint32_t classes, super_classes, pictures;
     uint32_t sizes[4]; /* imp_size_range */
-    char kind[16];
+    char kind[12];
+    uint32_t inverted; /* 0 or 1, as imp_dataset.inverted */
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     uint64_t text_size;
     uint64_t table_checksum;

@@ -62,7 +62,7 @@ static imp_status check_header(const uint8_t *file, size_t size, imp_pack_header
         return damaged(error, "its header does not match its checksum");
     if (header->size == 0 || (header->channels != 1 && header->channels != 3) ||
         header->pictures == 0 || header->classes == 0 || header->text_size == 0 ||
-        memchr(header->kind, '\0', sizeof header->kind) == NULL ||
+        memchr(header->kind, '\0', sizeof header->kind) == NULL || header->inverted > 1 ||
         !imp_pack_layout_of(header, layout))
         return damaged(error, "its header makes no sense");
     if (layout->end != size)
@@ -209,7 +209,8 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
     if (options->invert != 0)
         return imp_fail(error, IMP_EINVAL, "a pack's pixels cannot be inverted; pack them so");
 
-    memcpy(dataset->kind, header.kind, sizeof dataset->kind);
+    memcpy(dataset->kind, header.kind, sizeof header.kind);
+    dataset->inverted = header.inverted == 1;
     memcpy(&dataset->sizes, header.sizes, sizeof header.sizes);
     memcpy(dataset->fingerprint, header.fingerprint, sizeof header.fingerprint);
     imp_fingerprint_format(dataset);

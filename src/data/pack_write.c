@@ -102,6 +102,7 @@ imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_er
         .classes = (uint32_t)classes,
         .super_classes = (uint32_t)dataset->super_count,
         .pictures = (uint32_t)dataset->picture_count,
+        .inverted = dataset->inverted,
         .text_size = text_size,
     };
     memcpy(header.sizes, &dataset->sizes, sizeof header.sizes);

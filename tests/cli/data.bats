@@ -93,6 +93,9 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
     [ "$(fingerprint drawings --ink invert)" = "$(fingerprint glyphs "${small[@]}")" ]
     "$IMP" data export drawings again --rotations 4
     [ "$(fingerprint again)" = "$(fingerprint drawings)" ]
+    "$IMP" data pack drawings inverted.pack --ink invert
+    "$IMP" data export inverted.pack unpacked
+    [ "$(fingerprint unpacked)" = "$(fingerprint drawings)" ]
     run --separate-stderr "$IMP" data export drawings-not-yet-looked-for again
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp data: the folder 'again' is not empty; name one that is new or empty" ]
