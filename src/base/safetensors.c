@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 enum {
     PREAMBLE = 8,             /* bytes that hold the header's length */
@@ -54,11 +55,13 @@ static quoted quote(const char *name)
     size_t kept = length <= room ? length : room;
     while (kept < length && kept > 0 && ((unsigned char)name[kept] & 0xC0u) == 0x80u)
         kept--;
-    for (size_t i = 0; i < kept; i++) {
-        unsigned char c = (unsigned char)name[i];
-        out.text[i] = c < 0x20 || c == 0x7f ? '?' : name[i];
+    char *to = out.text;
+    for (size_t i = 0; i < kept;) {
+        size_t control = imp_utf8_control(name + i);
+        *to++ = control > 0 ? '?' : name[i];
+        i += control > 0 ? control : 1;
     }
-    strcpy(out.text + kept, kept < length ? "..." : "");
+    strcpy(to, kept < length ? "..." : "");
     return out;
 }
 
@@ -402,36 +405,14 @@ const char *imp_safetensors_metadata(const imp_safetensors *file, const char *ke
 
 /* ---- writing ---- */
 
-/* How many bytes follow the first one of a UTF-8 character; -1 for a byte that begins none. */
-static int following(unsigned char first)
-{
-    if (first < 0x80)
-        return 0;
-    if (first < 0xC0 || first >= 0xF8)
-        return -1;
-    return first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-}
-
 /* jansson refuses other text too, but does not say whether it was that or the memory. */
 static bool is_utf8(const char *text)
 {
-    static const unsigned char mask[] = {0x7F, 0x1F, 0x0F, 0x07}; /* of the first byte */
-    static const uint32_t least[] = {0x00, 0x80, 0x800, 0x10000}; /* that needs so many more */
-
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c != '\0') {
-        int more = following(*c);
-        if (more < 0)
+    while (*text != '\0') {
+        size_t size = imp_utf8_size(text);
+        if (size == 0)
             return false;
-        uint32_t point = *c++ & mask[more];
-        for (int i = 0; i < more; i++, c++) {
-            if ((*c & 0xC0) != 0x80)
-                return false;
-            point = point << 6 | (*c & 0x3F);
-        }
-        bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-        if (point < least[more] || point > 0x10FFFF || surrogate)
-            return false;
+        text += size;
     }
     return true;
 }

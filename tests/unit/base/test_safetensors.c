@@ -284,6 +284,7 @@ static void malformed_headers_get_a_sentence(void **state)
         {"{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":0}}", 1, IMP_EFORMAT,
          "not described by exactly dtype, shape and data_offsets"},
         {"{\"t\\n\\u001b[31m\":1}", 0, IMP_EFORMAT, "tensor 't??[31m' is"},
+        {"{\"t\\u009b31m\\u00a9\":1}", 0, IMP_EFORMAT, "tensor 't?31m\xc2\xa9' is"},
         {"{\"0123456789012345678901234567890123456789012345678901234567890123456789012345678"
          "\xc3\xa9 and more\":1}",
          0, IMP_EFORMAT, "012345678...' is not described"},
