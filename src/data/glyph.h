@@ -77,8 +77,4 @@ imp_glyph imp_glyph_write(const imp_glyph_options *options, const imp_glyph *gly
 /* Draws a glyph anti-aliased, ink high, into (size, size) bytes. */
 void imp_glyph_raster(const imp_glyph *glyph, uint32_t size, uint8_t *pixels);
 
-/* All of the above: one drawing by its indices, without drawing the others. */
-void imp_glyph_draw(const imp_glyph_options *options, uint32_t alphabet, uint32_t character,
-                    uint32_t drawing, uint32_t size, uint8_t *pixels);
-
 #endif

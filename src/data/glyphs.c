@@ -47,15 +47,6 @@ imp_random imp_glyph_random(uint64_t seed, uint32_t alphabet, uint32_t character
     return imp_random_start(seed, IMP_STREAM_GLYPHS, index);
 }
 
-void imp_glyph_draw(const imp_glyph_options *options, uint32_t alphabet, uint32_t character,
-                    uint32_t drawing, uint32_t size, uint8_t *pixels)
-{
-    imp_style style = imp_style_of(options, alphabet);
-    imp_glyph glyph = imp_glyph_of(options, &style, alphabet, character);
-    glyph = imp_glyph_write(options, &glyph, alphabet, character, drawing);
-    imp_glyph_raster(&glyph, size, pixels);
-}
-
 /* ---- the dataset ---- */
 
 /* Digits that every number up to `most` fits in, so that names sort as numbers do. */
