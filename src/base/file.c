@@ -49,10 +49,9 @@ static ssize_t read_some(int descriptor, void *data, size_t size)
 static bool grow(unsigned char **data, size_t *capacity, size_t used, size_t most)
 {
     size_t larger = *capacity <= most / 2 ? *capacity * 2 : most;
-    unsigned char *fresh = imp_allocate(larger, 1);
+    unsigned char *fresh = imp_enlarge(*data, used, larger, 1);
     if (fresh == NULL)
         return false;
-    memcpy(fresh, *data, used);
     imp_release(*data);
     *data = fresh;
     *capacity = larger;

@@ -80,6 +80,14 @@ void *imp_allocate_zeroed(size_t count, size_t size)
     return pointer;
 }
 
+void *imp_enlarge(const void *items, size_t count, size_t capacity, size_t size)
+{
+    void *larger = imp_allocate(capacity, size);
+    if (larger != NULL && count > 0)
+        memcpy(larger, items, count * size);
+    return larger;
+}
+
 char *imp_duplicate(const char *text)
 {
     size_t size = strlen(text) + 1;

@@ -15,6 +15,10 @@ void *imp_allocate(size_t count, size_t size);
 /* The same, filled with zero bytes. */
 void *imp_allocate_zeroed(size_t count, size_t size);
 
+/* Room for `capacity` items that begins with a copy of the `count` items there are, which stay
+ * where they are; NULL as above. `items` may be NULL if there are none. */
+void *imp_enlarge(const void *items, size_t count, size_t capacity, size_t size);
+
 /* A copy of a string, or NULL. */
 char *imp_duplicate(const char *text);
 

@@ -16,11 +16,10 @@ static bool reserve(imp_catalog *catalog)
     if (catalog->count < catalog->capacity)
         return true;
     size_t capacity = catalog->capacity > 0 ? 2 * catalog->capacity : 1024;
-    imp_catalog_entry *larger = imp_allocate(capacity, sizeof *larger);
+    imp_catalog_entry *larger =
+        imp_enlarge(catalog->entries, catalog->count, capacity, sizeof *larger);
     if (larger == NULL)
         return false;
-    if (catalog->count > 0)
-        memcpy(larger, catalog->entries, catalog->count * sizeof *larger);
     imp_release(catalog->entries);
     catalog->entries = larger;
     catalog->capacity = capacity;

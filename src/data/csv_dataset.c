@@ -22,15 +22,6 @@ static const struct {
     const char *file, *label;
 } headers[] = {{"filename", "label"}, {"filename", "class"}, {"image_name", "class_name"}};
 
-static char *join(const char *path, const char *name)
-{
-    size_t room = strlen(path) + strlen(name) + 2;
-    char *whole = imp_allocate(room, 1);
-    if (whole != NULL)
-        snprintf(whole, room, "%s/%s", path, name);
-    return whole;
-}
-
 /* ---- finding the pictures ---- */
 
 /* All pictures of the sources, sorted by the last part of their names. */
@@ -125,7 +116,7 @@ static imp_status open_sources(imp_catalog *catalog, const char *path, imp_error
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
         if (imp_source_find(&catalog->sources[0], archives[i]) == catalog->sources[0].count)
             continue;
-        char *whole = join(path, archives[i]);
+        char *whole = imp_source_join(path, archives[i]);
         if (whole == NULL)
             return imp_fail_memory(error, "a path");
         status = imp_source_open(&catalog->sources[catalog->source_count], whole, error);
@@ -175,7 +166,7 @@ static imp_status add_row(imp_catalog *catalog, const atlas *map, const imp_csv 
     /* A name begins with its class's, whether or not the file's path does. */
     size_t length = strlen(label);
     bool prefixed = strncmp(file, label, length) == 0 && file[length] == '/';
-    char *name = prefixed ? imp_duplicate(file) : join(label, file);
+    char *name = prefixed ? imp_duplicate(file) : imp_source_join(label, file);
     imp_catalog_entry *entry = name != NULL ? imp_catalog_add(catalog, name) : NULL;
     imp_release(name);
     if (entry == NULL)
@@ -226,7 +217,7 @@ static imp_status read_list(imp_catalog *catalog, const atlas *map, const char *
     snprintf(list, sizeof list, "%s.csv", imp_split_name(split));
     if (imp_source_find(&catalog->sources[0], list) == catalog->sources[0].count)
         return IMP_OK;
-    char *whole = join(path, list);
+    char *whole = imp_source_join(path, list);
     if (whole == NULL)
         return imp_fail_memory(error, "a path");
     unsigned char *text;

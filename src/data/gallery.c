@@ -12,32 +12,23 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/fault.h"
 #include "data/source.h"
 
 /* ---- finding ---- */
-
-/* An array of twice the room, or NULL. */
-static void *enlarge(const void *items, size_t count, size_t size)
-{
-    void *larger = imp_allocate(2 * count, size);
-    if (larger != NULL)
-        memcpy(larger, items, count * size);
-    return larger;
-}
 
 static bool reserve(imp_gallery *gallery)
 {
     if (gallery->count < gallery->capacity)
         return true;
-    enum { FIRST_CAPACITY = 64 };
-    imp_gallery_picture *larger = gallery->count > 0
-                                      ? enlarge(gallery->pictures, gallery->count, sizeof *larger)
-                                      : imp_allocate(FIRST_CAPACITY, sizeof *larger);
+    size_t capacity = gallery->capacity > 0 ? 2 * gallery->capacity : 64;
+    imp_gallery_picture *larger =
+        imp_enlarge(gallery->pictures, gallery->count, capacity, sizeof *larger);
     if (larger == NULL)
         return false;
-    gallery->capacity = gallery->count > 0 ? 2 * gallery->count : FIRST_CAPACITY;
     imp_release(gallery->pictures);
     gallery->pictures = larger;
+    gallery->capacity = capacity;
     return true;
 }
 
@@ -52,18 +43,6 @@ static imp_status append(imp_gallery *gallery, char *path, int32_t class, imp_er
     return IMP_OK;
 }
 
-static char *join(const char *folder, const char *name)
-{
-    size_t length = strlen(folder), room = length + strlen(name) + 2;
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    char *path = imp_allocate(room, 1);
-    if (path != NULL)
-        snprintf(path, room, "%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/",
-                 name);
-    return path;
-}
-
 /* The class that the first `length` characters of a picture's name say; since the names are sorted,
  * it is the newest one or the next. */
 static imp_status find_class(imp_gallery *gallery, const char *name, size_t length, int32_t *class,
@@ -73,15 +52,13 @@ static imp_status find_class(imp_gallery *gallery, const char *name, size_t leng
     const char *last = count > 0 ? gallery->classes[count - 1] : "";
     if (strlen(last) != length || memcmp(last, name, length) != 0) {
         char *copy = imp_allocate(length + 1, 1);
-        char **names = imp_allocate(count + 1, sizeof *names);
+        char **names = imp_enlarge(gallery->classes, count, count + 1, sizeof *names);
         if (copy == NULL || names == NULL) {
             imp_release(copy);
             imp_release(names);
             return imp_fail_memory(error, "a list of classes");
         }
         snprintf(copy, length + 1, "%s", name);
-        if (count > 0)
-            memcpy(names, gallery->classes, count * sizeof *names);
         names[count] = copy;
         imp_release(gallery->classes);
         gallery->classes = names;
@@ -107,7 +84,7 @@ static imp_status add_folder(imp_gallery *gallery, const char *folder, bool clas
         if (classes && !imp_source_is_unlabeled(name))
             status = find_class(gallery, name, strcspn(name, "/"), &class, error);
         if (status == IMP_OK)
-            status = append(gallery, join(folder, name), class, error);
+            status = append(gallery, imp_source_join(folder, name), class, error);
     }
     if (classes) {
         gallery->empty_count = source.empty_count;
@@ -141,13 +118,10 @@ imp_status imp_gallery_add_classes(imp_gallery *gallery, const char *folder, imp
     return add_folder(gallery, folder, true, error);
 }
 
-static char no_memory[] = "out of memory";
-
 static void clear_picture(imp_gallery_picture *picture)
 {
     imp_release(picture->path);
-    if (picture->fault != no_memory)
-        imp_release(picture->fault);
+    imp_fault_release(picture->fault);
 }
 
 void imp_gallery_clear(imp_gallery *gallery)
@@ -222,11 +196,8 @@ static void read_block(size_t block, int worker, void *context)
     (void)worker;
     const job *work = context;
     imp_error fault;
-    imp_status status = read_picture(work, block, &fault);
-    if (status == IMP_OK)
-        return;
-    char *text = status != IMP_ENOMEM ? imp_duplicate(fault.message) : NULL;
-    work->gallery->pictures[work->first + block].fault = text != NULL ? text : no_memory;
+    if (read_picture(work, block, &fault) != IMP_OK)
+        work->gallery->pictures[work->first + block].fault = imp_fault_keep(NULL, &fault);
 }
 
 imp_status imp_gallery_read(imp_gallery *gallery, size_t first, size_t count,
@@ -236,7 +207,7 @@ imp_status imp_gallery_read(imp_gallery *gallery, size_t first, size_t count,
     job work = {gallery, first, format, planes};
     imp_parallel(count, imp_parallel_threads(threads), read_block, &work);
     for (size_t i = first; i < first + count; i++)
-        if (gallery->pictures[i].fault == no_memory)
+        if (imp_fault_is_memory(gallery->pictures[i].fault))
             return imp_fail_memory(error, "decoding pictures");
     return IMP_OK;
 }

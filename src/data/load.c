@@ -5,13 +5,13 @@
  * go by whichever thread gets it, straight into its final place. A broken picture either ends the
  * loading with its sentence or, if asked so, is left out and listed.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/catalog.h"
+#include "data/fault.h"
 #include "data/image.h"
 
 enum { DEFAULT_SIZE = 84, PROBES = 8 };
@@ -41,18 +41,9 @@ typedef struct job {
     char **faults;        /* (entries): a sentence, or NULL */
 } job;
 
-static char no_memory[] = "out of memory";
-
-/* Keeps a fault's sentence with the picture's name before it. Lack of memory is no fault of the
- * picture. */
 static void keep_fault(job *work, size_t entry, const imp_error *fault)
 {
-    const char *name = work->catalog->entries[entry].name;
-    size_t room = strlen(name) + sizeof ": " + strlen(fault->message);
-    char *text = fault->status != IMP_ENOMEM ? imp_allocate(room, 1) : NULL;
-    if (text != NULL)
-        snprintf(text, room, "%s: %s", name, fault->message);
-    work->faults[entry] = text != NULL ? text : no_memory;
+    work->faults[entry] = imp_fault_keep(work->catalog->entries[entry].name, fault);
 }
 
 /* From bytes to planes in their place. */
@@ -200,7 +191,7 @@ static imp_status drop_broken(job *work, imp_catalog *catalog, imp_dataset *data
 
     for (size_t i = 0; i < catalog->count; i++) {
         imp_catalog_entry *entry = &catalog->entries[i];
-        if (work->faults[i] == no_memory)
+        if (imp_fault_is_memory(work->faults[i]))
             return imp_fail_memory(error, "decoding pictures");
         if (work->faults[i] != NULL) {
             dataset->faults[dataset->fault_count++] = work->faults[i];
@@ -259,7 +250,7 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
     status = read_all(work, error);
     for (size_t i = 0; i < catalog->count && status == IMP_OK && !plan->skip_broken; i++)
         if (work->faults[i] != NULL)
-            status = work->faults[i] == no_memory
+            status = imp_fault_is_memory(work->faults[i])
                          ? imp_fail_memory(error, "decoding pictures")
                          : imp_fail(error, IMP_EFORMAT, "%s", work->faults[i]);
     if (status == IMP_OK)
@@ -300,8 +291,7 @@ imp_status imp_catalog_load(imp_catalog *catalog, const imp_load_plan *plan, imp
         status = load(&work, catalog, &settled, dataset, error);
 
     for (size_t i = 0; work.faults != NULL && i < count; i++)
-        if (work.faults[i] != no_memory)
-            imp_release(work.faults[i]);
+        imp_fault_release(work.faults[i]);
     imp_release(work.digests);
     imp_release(work.sizes);
     imp_release(work.channels);

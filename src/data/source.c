@@ -7,6 +7,7 @@
 #include "data/source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,21 +16,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A larger copy of an array, or NULL. */
-static void *enlarge(const void *items, size_t count, size_t capacity, size_t size)
-{
-    void *larger = imp_allocate(capacity, size);
-    if (larger != NULL && count > 0)
-        memcpy(larger, items, count * size);
-    return larger;
-}
-
 bool imp_source_add(imp_source *source, const char *name, const imp_piece *piece)
 {
     if (source->count == source->capacity) {
         size_t capacity = source->capacity > 0 ? 2 * source->capacity : 256;
-        char **names = enlarge(source->names, source->count, capacity, sizeof *names);
-        imp_piece *pieces = enlarge(source->pieces, source->count, capacity, sizeof *pieces);
+        char **names = imp_enlarge(source->names, source->count, capacity, sizeof *names);
+        imp_piece *pieces = imp_enlarge(source->pieces, source->count, capacity, sizeof *pieces);
         if (names == NULL || pieces == NULL) {
             imp_release(names);
             imp_release(pieces);
@@ -137,6 +129,18 @@ imp_status imp_source_read(const imp_source *source, const bool *wanted, int thr
 {
     return source->archive ? imp_source_read_archive(source, wanted, threads, visit, context, error)
                            : imp_source_read_folder(source, wanted, threads, visit, context, error);
+}
+
+char *imp_source_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder), room = length + strlen(name) + sizeof "/";
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    bool slash = length > 0 && folder[length - 1] == '/'; /* the root */
+    char *path = imp_allocate(room, 1);
+    if (path != NULL)
+        snprintf(path, room, "%.*s%s%s", (int)length, folder, slash ? "" : "/", name);
+    return path;
 }
 
 size_t imp_source_find(const imp_source *source, const char *name)

@@ -62,6 +62,10 @@ typedef void imp_source_visit(size_t member, const uint8_t *bytes, size_t size,
 imp_status imp_source_read(const imp_source *source, const bool *wanted, int threads,
                            imp_source_visit *visit, void *context, imp_error *error);
 
+/* FOLDER/NAME, whether or not the folder ends in slashes; NULL without memory. Give it back with
+ * imp_release(). */
+char *imp_source_join(const char *folder, const char *name);
+
 /* The place of a name, or `count` where there is none. */
 size_t imp_source_find(const imp_source *source, const char *name);
 

@@ -114,11 +114,9 @@ static bool reserve(buffer *space, size_t used, size_t most)
     size_t capacity = space->capacity > 0 ? 2 * space->capacity : READ_SIZE;
     if (capacity > most)
         capacity = most;
-    uint8_t *larger = imp_allocate(capacity, 1);
+    uint8_t *larger = imp_enlarge(space->bytes, used, capacity, 1);
     if (larger == NULL)
         return false;
-    if (used > 0)
-        memcpy(larger, space->bytes, used);
     imp_release(space->bytes);
     *space = (buffer){larger, capacity};
     return true;

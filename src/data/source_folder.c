@@ -125,14 +125,12 @@ static void read_one(const job *work, size_t member)
 {
     const imp_source *source = work->source;
     imp_error fault;
-    size_t length = strlen(source->path) + strlen(source->names[member]) + 2;
-    char *path = imp_allocate(length, 1);
+    char *path = imp_source_join(source->path, source->names[member]);
     if (path == NULL) {
         imp_fail_memory(&fault, "a path");
         work->visit(member, NULL, 0, &fault, work->context);
         return;
     }
-    snprintf(path, length, "%s/%s", source->path, source->names[member]);
     unsigned char *bytes;
     size_t size;
     if (imp_file_read(path, IMP_FILE_LIMIT, &bytes, &size, &fault) == IMP_OK)

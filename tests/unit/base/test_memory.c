@@ -72,6 +72,20 @@ static void sizes_are_checked(void **state)
     assert_false(imp_add(SIZE_MAX, 1, &result));
 }
 
+static void larger_blocks_begin_with_what_there_was(void **state)
+{
+    (void)state;
+    const int32_t items[] = {7, 8, 9};
+    int32_t *larger = imp_enlarge(items, 2, 100, sizeof *items);
+    assert_memory_equal(larger, items, 2 * sizeof *items);
+    larger[99] = 1; /* the sanitizer sees that it is there */
+    imp_release(larger);
+    larger = imp_enlarge(NULL, 0, 1, sizeof *items);
+    assert_non_null(larger);
+    imp_release(larger);
+    assert_null(imp_enlarge(items, 2, SIZE_MAX, sizeof *items));
+}
+
 static void strings_are_copied(void **state)
 {
     (void)state;
@@ -117,6 +131,7 @@ int main(void)
         cmocka_unit_test(zeroed_blocks_are_zero),
         cmocka_unit_test(overflow_gives_null),
         cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(larger_blocks_begin_with_what_there_was),
         cmocka_unit_test(strings_are_copied),
         cmocka_unit_test(allocator_can_be_replaced),
     };

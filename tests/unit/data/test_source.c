@@ -20,6 +20,7 @@
 
 #include <imp/memory.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "data/source.h"
 #include "failing_readdir.h"
@@ -275,6 +276,18 @@ static void a_circle_of_links_ends(void **state)
     assert_non_null(strstr(error.message, "folders deep; does a symbolic link"));
 }
 
+static void paths_have_one_slash(void **state)
+{
+    (void)state;
+    static const char *const folders[][2] = {{"a", "a/x"},   {"a/b", "a/b/x"}, {"a/", "a/x"},
+                                             {"a//", "a/x"}, {"/", "/x"},      {"//", "/x"}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = imp_source_join(folders[i][0], "x");
+        assert_string_equal(path, folders[i][1]);
+        imp_release(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_small_archive_of_a_large_file, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test_setup_teardown(a_circle_of_links_ends, scratch_setup, tree_teardown),
+        cmocka_unit_test(paths_have_one_slash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
