@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/training_progress.h"
+#include "data/dataset.h"
 #include "train/choices.h"
 #include "train/recipe.h"
 #include "train/run_folder.h"
@@ -173,7 +174,6 @@ static void say_choices(const imp_settings *settings, const imp_survey *survey,
                         const imp_dataset *dataset)
 {
     size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
-    bool inverted = imp_settings_inverts(settings, dataset);
     fprintf(stderr, "%zu pictures in %zu classes, %zu", survey->pictures, survey->classes,
             survey->smallest);
     if (survey->largest > survey->smallest)
@@ -182,7 +182,7 @@ static void say_choices(const imp_settings *settings, const imp_survey *survey,
     say_left_out(survey);
     fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
             imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
-            inverted ? ", inverted because the ground is light" : "",
+            dataset->inverted ? ", inverted because the ground is light" : "",
             settings->rotations > 1 ? "also turned" : "not turned");
     fprintf(stderr, "  split     %zu labels train, %zu validate, %zu test (--split %s)\n",
             imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN), validation,

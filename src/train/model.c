@@ -30,7 +30,7 @@ static json_t *describe_pixels(const imp_network *network, bool inverted)
 typedef struct description {
     char *settings, *pixels;
     char update[24], validation[32];
-    imp_metadata metadata[8];
+    imp_metadata metadata[9];
     size_t count;
 } description;
 
@@ -60,6 +60,8 @@ static imp_status describe(description *text, const imp_network *network,
     add(text, "preprocessing", text->pixels);
     add(text, "settings", text->settings);
     add(text, "update", text->update);
+    if (origin->data.kind[0])
+        add(text, "kind", origin->data.kind);
     if (origin->data.fingerprint[0])
         add(text, "data", origin->data.fingerprint);
     if (origin->data.split[0])
@@ -103,6 +105,7 @@ imp_status imp_model_save(imp_learner *learner, const imp_settings *settings,
 static imp_status read_origin(const imp_safetensors *file, imp_model_origin *origin,
                               imp_error *error)
 {
+    const char *kind = imp_safetensors_metadata(file, "kind");
     const char *data = imp_safetensors_metadata(file, "data");
     const char *split = imp_safetensors_metadata(file, "split");
     const char *update = imp_safetensors_metadata(file, "update");
@@ -112,6 +115,7 @@ static imp_status read_origin(const imp_safetensors *file, imp_model_origin *ori
         (imp_model_origin){.update = update ? strtoull(update, NULL, 10) : 0,
                            .validation = validation ? imp_number_read(validation, NULL) : NAN};
     imp_trained_on *known = &origin->data;
+    snprintf(known->kind, sizeof known->kind, "%s", kind ? kind : "");
     snprintf(known->fingerprint, sizeof known->fingerprint, "%s", data ? data : "");
     snprintf(known->split, sizeof known->split, "%s", split ? split : "");
     if (!pixels)

@@ -17,7 +17,7 @@ typedef struct imp_model_origin {
     imp_trained_on data;
     uint64_t update;   /* how many updates it has seen */
     double validation; /* accuracy on validation episodes; NAN if none was made */
-    bool inverted;     /* whether pictures were inverted, with "own" settled */
+    bool inverted;     /* whether pictures were inverted, or glyphs drawn dark on light */
 } imp_model_origin;
 
 typedef struct imp_model {

@@ -121,9 +121,6 @@ imp_optimizer_options imp_settings_optimizer(const imp_settings *settings);
 /* Whether episodes tell super-classes apart, as alphabets are, and not classes. */
 bool imp_settings_by_super_class(const imp_settings *settings);
 
-/* Whether pictures of the dataset were inverted, with "own" settled. */
-bool imp_settings_inverts(const imp_settings *settings, const imp_dataset *dataset);
-
 /* The learning rate of an update, counted from 0: halved at halve_from and from there on every
  * halve_every updates. */
 double imp_settings_rate(const imp_settings *settings, uint64_t update);

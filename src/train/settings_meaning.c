@@ -30,13 +30,6 @@ imp_dataset_options imp_settings_data(const imp_settings *settings, int threads)
     return options;
 }
 
-bool imp_settings_inverts(const imp_settings *settings, const imp_dataset *dataset)
-{
-    enum { OWN, AS_IS, INVERT };
-    return settings->ink == INVERT ||
-           (settings->ink == OWN && strcmp(imp_dataset_kind(dataset), "omniglot") == 0);
-}
-
 bool imp_settings_by_super_class(const imp_settings *settings)
 {
     return settings->task % 2 == 1; /* the names come in pairs */

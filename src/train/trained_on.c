@@ -11,6 +11,7 @@
 imp_trained_on imp_trained_on_of(const imp_dataset *dataset)
 {
     imp_trained_on data;
+    snprintf(data.kind, sizeof data.kind, "%s", imp_dataset_kind(dataset));
     snprintf(data.fingerprint, sizeof data.fingerprint, "%s", imp_dataset_fingerprint(dataset));
     struct sha256_ctx state;
     sha256_init(&state);

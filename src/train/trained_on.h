@@ -11,6 +11,7 @@
 #include <imp/dataset.h>
 
 typedef struct imp_trained_on {
+    char kind[16];        /* imp_dataset_kind(); empty if unknown */
     char fingerprint[65]; /* of the pictures; empty if unknown */
     char split[65];       /* SHA-256 of each class's name and split; empty if unknown */
 } imp_trained_on;

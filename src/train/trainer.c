@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "data/dataset.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
 #include "train/log.h"
@@ -118,7 +119,7 @@ static imp_status save_model(trainer *work, imp_error *error)
     imp_model_origin origin = {.data = work->state.data,
                                .update = chosen ? progress->best_update : progress->update,
                                .validation = progress->best,
-                               .inverted = imp_settings_inverts(settings, work->dataset)};
+                               .inverted = work->dataset->inverted};
     return imp_model_save(&work->learner, settings, &origin,
                           imp_run_file(work->options->folder, imp_model_name).text, error);
 }

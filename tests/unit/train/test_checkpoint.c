@@ -164,11 +164,12 @@ static void test_model(void **state)
     scratch_path path = scratch_file(state, "model"), copy = scratch_file(state, "copy");
     imp_settings settings = tiny_settings();
     imp_learner learner = make_learner(&settings);
-    imp_model_origin origin = {.data = {"abc", "def"}, .update = 5, .validation = 0.5};
+    imp_model_origin origin = {.data = {"glyphs", "abc", "def"}, .update = 5, .validation = 0.5};
     assert_int_equal(imp_model_save(&learner, &settings, &origin, path.text, NULL), IMP_OK);
     imp_model model;
     assert_int_equal(imp_model_load(path.text, 1, &model, NULL), IMP_OK);
     assert_string_equal(model.settings.method, "imp");
+    assert_string_equal(model.origin.data.kind, "glyphs");
     assert_string_equal(model.origin.data.fingerprint, "abc");
     assert_string_equal(model.origin.data.split, "def");
     assert_int_equal(model.origin.update, 5);
