@@ -40,12 +40,12 @@ symbols: build ## record the symbols the library exports, after a change that is
 
 install: ## install to PREFIX (/usr/local), under DESTDIR if that is set
 	@$(SETUP) build
-	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --preset release "-DCMAKE_INSTALL_PREFIX=$(PREFIX)"
 	cmake --build --preset release
-	DESTDIR=$(DESTDIR) cmake --install $(RELEASE)
+	DESTDIR="$(DESTDIR)" cmake --install $(RELEASE)
 
 uninstall: ## remove what the last installation wrote, under DESTDIR if that is set
-	DESTDIR=$(DESTDIR) cmake --build --preset release --target uninstall
+	DESTDIR="$(DESTDIR)" cmake --build --preset release --target uninstall
 
 deb: ## make Debian packages, in build/deb
 	@$(SETUP) build package

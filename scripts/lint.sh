@@ -13,7 +13,7 @@ mapfile -t files < <(
 status=0
 
 echo "== shellcheck"
-shellcheck .ci/run scripts/*.sh tests/install/*.sh || status=1
+shellcheck .ci/run bench/*.sh scripts/*.sh tests/install/*.sh || status=1
 
 echo "== cppcheck"
 cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \

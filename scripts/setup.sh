@@ -16,7 +16,7 @@ packages_of() {
     package) echo dpkg-dev file ;;
     bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
         python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;
-    lint) echo clang-tidy cppcheck shellcheck ;;
+    lint) echo clang-tidy cppcheck libomp-dev shellcheck ;;
     *)
         echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, package, bench and" \
             "lint" >&2
