@@ -71,8 +71,8 @@ def _load() -> ctypes.CDLL:
             looked.append(f"{place} ({reason})")
     origin = "IMP_LIBRARY names" if os.environ.get("IMP_LIBRARY") else "it looked for"
     raise ImportError(
-        f"pyimp {__version__} found no libimp to use: {origin} {', '.join(looked)}. "
-        "Install libimp, or set IMP_LIBRARY to the path of libimp.so."
+        f"pyimp {__version__} found no libimp to use: {origin} {', '.join(looked)}; "
+        "install libimp, or set IMP_LIBRARY to the path of libimp.so"
     )
 
 

@@ -328,6 +328,7 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         summary = mixture.summary
         try:
             parameters, names = _read_note(mixture)
+            model = cls(**parameters)
         except (KeyError, TypeError) as reason:
             raise ValueError(
                 f"{os.fspath(path)}: its note is none that pyimp {__version__} understands"
@@ -337,7 +338,6 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
                 f"{os.fspath(path)}: it names {len(names)} classes and has {summary.classes}; the "
                 "others were added by a program that knows no names"
             )
-        model = cls(**parameters)
         model.n_features_in_ = summary.dimensions
         model._take(mixture, names)
         return model

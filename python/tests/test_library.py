@@ -87,15 +87,15 @@ class Finding(unittest.TestCase):
             self.skipTest(f"{NAME} is installed")
         self.assertIn("ImportError: pyimp", sentence)
         self.assertIn(f"{self.package / NAME} (there is no such file), {NAME} (", sentence)
-        self.assertIn(f"build/release/lib/{NAME} (there is no such file).", sentence)
-        self.assertTrue(sentence.endswith("or set IMP_LIBRARY to the path of libimp.so."))
+        self.assertIn(f"build/release/lib/{NAME} (there is no such file); ", sentence)
+        self.assertTrue(sentence.endswith("or set IMP_LIBRARY to the path of libimp.so"))
         shutil.rmtree(self.folder / "checkout" / "include")
         self.assertNotIn("build/release", self.import_with(IMP_LIBRARY=None))
 
     def test_what_is_named_is_the_only_place(self):
         self.put(self.package)
         sentence = self.import_with(IMP_LIBRARY="/nowhere/libimp.so")
-        self.assertIn("IMP_LIBRARY names /nowhere/libimp.so (there is no such file).", sentence)
+        self.assertIn("IMP_LIBRARY names /nowhere/libimp.so (there is no such file); ", sentence)
 
     def test_another_version_and_other_files_are_refused(self):
         path = self.elsewhere / "libimp.so"

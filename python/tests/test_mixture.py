@@ -345,7 +345,12 @@ class Copies(Case):
             model = InfiniteMixturePrototypes().fit(x, y)
             model._fitted.mixture.save(path, note)
             self.assert_same(InfiniteMixturePrototypes.load(path), model, x)
-        for note in ({"pyimp": "9"}, {"pyimp": "9", "parameters": {}, "classes": []}):
+        classes = {"dtype": "<i8", "values": [0, 1]}
+        for note in (
+            {"pyimp": "9"},
+            {"pyimp": "9", "parameters": {}, "classes": []},
+            {"pyimp": "9", "parameters": {"unheard_of": 1}, "classes": classes},
+        ):
             model._fitted.mixture.save(path, json.dumps(note))
             with self.assertRaisesRegex(ValueError, "its note is none that pyimp"):
                 InfiniteMixturePrototypes.load(path)
