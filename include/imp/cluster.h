@@ -44,6 +44,7 @@ typedef struct imp_cluster_options {
                         it takes */
     imp_cluster_order order;
     uint64_t seed; /* of the random order; default 1 */
+    int threads;   /* 0 (the default): as many as the machine offers; no result depends on it */
 } imp_cluster_options;
 
 /* Sets the size, and all options to their defaults; the rule is IMP_CLUSTER_IMP. */

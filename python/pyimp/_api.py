@@ -43,6 +43,7 @@ class ClusterOptions(Structure):
         ("steps", c_size_t),
         ("order", c_int),
         ("seed", c_uint64),
+        ("threads", c_int),
     ]
 
 

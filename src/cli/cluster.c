@@ -213,6 +213,7 @@ imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given, 
     cluster_options.steps = (size_t)given->steps;
     cluster_options.order = (imp_cluster_order)given->order;
     cluster_options.seed = (uint64_t)given->seed;
+    cluster_options.threads = (int)given->pictures.threads;
     return cluster_options;
 }
 

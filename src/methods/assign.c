@@ -103,14 +103,15 @@ static imp_status create_desks(imp_assigner *a, imp_error *error)
     return enough && a->desks ? IMP_OK : imp_fail_memory(error, "the assignments");
 }
 
-imp_status imp_assigner_create(const imp_points *points, imp_assigner **out, imp_error *error)
+imp_status imp_assigner_create(const imp_points *points, int threads, imp_assigner **out,
+                               imp_error *error)
 {
     *out = NULL;
     imp_assigner *a = imp_allocate_zeroed(1, sizeof *a);
     if (!a)
         return imp_fail_memory(error, "the assignments");
     a->points = points;
-    a->threads = imp_parallel_threads(0);
+    a->threads = imp_parallel_threads(threads);
     a->origin = imp_allocate_zeroed(points->dimensions, sizeof *a->origin);
     a->knowledge = imp_allocate(imp_points_count(points), sizeof *a->knowledge);
     a->distance = imp_allocate(MOST_BLOCK, sizeof *a->distance);

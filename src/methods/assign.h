@@ -11,8 +11,10 @@
 
 typedef struct imp_assigner imp_assigner;
 
-/* `points` must stay as it is while the assigner lives; all of them are unlabelled. */
-imp_status imp_assigner_create(const imp_points *points, imp_assigner **out, imp_error *error);
+/* `points` must stay as it is while the assigner lives; all of them are unlabelled. 0 threads are
+ * as many as the machine offers. */
+imp_status imp_assigner_create(const imp_points *points, int threads, imp_assigner **out,
+                               imp_error *error);
 
 /* NULL is allowed. */
 void imp_assigner_free(imp_assigner *assigner);

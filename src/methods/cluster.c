@@ -95,7 +95,8 @@ static imp_status cluster_hard(job *work, imp_error *error)
 {
     size_t steps = work->options->steps > 0 ? work->options->steps : MOST_PASSES;
     imp_assigner *assigner;
-    imp_status status = imp_assigner_create(&work->points, &assigner, error);
+    imp_status status =
+        imp_assigner_create(&work->points, work->options->threads, &assigner, error);
     while (status == IMP_OK && work->steps < steps && !work->converged) {
         size_t changed;
         status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->sigma,
@@ -140,8 +141,8 @@ static double objective(const job *work)
     measuring m = {.work = work};
     for (; m.begin < n; m.begin = m.end) {
         m.end = n - m.begin < TOGETHER ? n : m.begin + TOGETHER;
-        imp_parallel((m.end - m.begin + PART - 1) / PART, imp_parallel_threads(0), measure_part,
-                     &m);
+        imp_parallel((m.end - m.begin + PART - 1) / PART,
+                     imp_parallel_threads(work->options->threads), measure_part, &m);
         for (size_t i = m.begin; i < m.end; i++)
             sum += m.distance[i - m.begin];
     }
@@ -230,7 +231,7 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
     if (options->clusters > n)
         return imp_fail(error, IMP_EINVAL, "%zu clusters are wanted of %zu points",
                         options->clusters, n);
-    return imp_check_finite(x, n, d, "point", error);
+    return imp_check_finite(x, n, d, options->threads, "point", error);
 }
 
 /* The variance where none is given. A wanted number of clusters brings a lambda that may have
@@ -327,8 +328,8 @@ static imp_status check_assign(const float *mean, size_t clusters, const float *
         return imp_fail(error, IMP_EUNSUPPORTED,
                         "there are %zu points and %zu means; at most %d of each can be compared", n,
                         clusters, INT32_MAX);
-    imp_status status = imp_check_finite(mean, clusters, d, "mean", error);
-    return status == IMP_OK ? imp_check_finite(x, n, d, "point", error) : status;
+    imp_status status = imp_check_finite(mean, clusters, d, 0, "mean", error);
+    return status == IMP_OK ? imp_check_finite(x, n, d, 0, "point", error) : status;
 }
 
 /* One pass of DP-means whose threshold no point is beyond. */
@@ -348,7 +349,7 @@ imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x
     imp_assigner *assigner = NULL;
     size_t changed;
     if (status == IMP_OK)
-        status = imp_assigner_create(&points, &assigner, error);
+        status = imp_assigner_create(&points, 0, &assigner, error);
     for (size_t i = 0; i < n; i++)
         assignment[i] = -1;
     if (status == IMP_OK)

@@ -188,7 +188,7 @@ static imp_status run(search *work, double *lambda, imp_error *error)
     return status;
 }
 
-static imp_status check(const imp_labeled_points *episodes, size_t count, size_t d,
+static imp_status check(const imp_labeled_points *episodes, size_t count, size_t d, int threads,
                         imp_error *error)
 {
     if (count == 0)
@@ -199,7 +199,7 @@ static imp_status check(const imp_labeled_points *episodes, size_t count, size_t
         if (episodes[e].count == 0)
             return imp_fail(error, IMP_EINVAL, "episode %zu has no points", e);
         imp_status status =
-            imp_check_finite(episodes[e].x, episodes[e].count, d, "validation", error);
+            imp_check_finite(episodes[e].x, episodes[e].count, d, threads, "validation", error);
         if (status != IMP_OK)
             return status;
     }
@@ -210,16 +210,14 @@ imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_point
                                size_t count, size_t d, const imp_cluster_options *options,
                                double *lambda, imp_error *error)
 {
-    search work = {.tuning = tuning,
-                   .episodes = episodes,
-                   .count = count,
-                   .dimensions = d,
-                   .threads = imp_parallel_threads(tuning->threads)};
+    search work = {.tuning = tuning, .episodes = episodes, .count = count, .dimensions = d};
     imp_cluster_options_init(&work.options);
-    imp_status status = check(episodes, count, d, error);
+    imp_status status = imp_take_options(&work.options, sizeof work.options, options,
+                                         "imp_cluster_options_init", error);
+    work.threads =
+        imp_parallel_threads(tuning->threads > 0 ? tuning->threads : work.options.threads);
     if (status == IMP_OK)
-        status = imp_take_options(&work.options, sizeof work.options, options,
-                                  "imp_cluster_options_init", error);
+        status = check(episodes, count, d, work.threads, error);
     if (status != IMP_OK)
         return status;
     work.options.size = sizeof work.options;

@@ -5,7 +5,7 @@
 #include <imp/cluster.h>
 
 typedef struct imp_tuning {
-    int threads; /* 0: as many as the machine offers; lambda does not depend on them */
+    int threads; /* 0: as the options of the clustering say; lambda does not depend on them */
 
     /* Called after each candidate; may be NULL. */
     void (*progress)(size_t done, size_t total, void *context);

@@ -214,7 +214,7 @@ static imp_status check_episode(imp_method *method, const imp_episode_view *epis
                   {episode->query, episode->query_count, "query"}};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
         imp_status status = imp_check_finite(arrays[a].rows, arrays[a].count, episode->dimensions,
-                                             arrays[a].name, error);
+                                             0, arrays[a].name, error);
         if (status != IMP_OK)
             return status;
     }

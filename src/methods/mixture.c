@@ -112,7 +112,7 @@ static imp_status check_points(const float *x, const int32_t *y, size_t n, size_
         if (y[i] >= 0 && (size_t)y[i] >= *way)
             *way = (size_t)y[i] + 1;
     }
-    return imp_check_finite(x, n, d, "point", error);
+    return imp_check_finite(x, n, d, 0, "point", error);
 }
 
 static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t way,

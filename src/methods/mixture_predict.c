@@ -41,7 +41,7 @@ imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_
     if (d != mixture->clusters.dimensions)
         return imp_fail(error, IMP_EINVAL, "the points have %zu dimensions, the mixture has %zu", d,
                         mixture->clusters.dimensions);
-    imp_status status = imp_check_finite(x, n, d, "query", error);
+    imp_status status = imp_check_finite(x, n, d, 0, "query", error);
     if (status != IMP_OK)
         return status;
     size_t *best = imp_allocate(mixture->classes + 1, sizeof *best);

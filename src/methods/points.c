@@ -38,11 +38,12 @@ static void inspect_block(size_t block, int worker, void *context)
         atomic_store(&all->failed, true);
 }
 
-imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, const char *what,
-                            imp_error *error)
+imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, int threads,
+                            const char *what, imp_error *error)
 {
     inspection all = {.values = rows, .count = count * dimensions};
-    imp_parallel((all.count + BLOCK - 1) / BLOCK, imp_parallel_threads(0), inspect_block, &all);
+    imp_parallel((all.count + BLOCK - 1) / BLOCK, imp_parallel_threads(threads), inspect_block,
+                 &all);
     for (size_t i = 0; all.failed && i < count; i++) {
         const float *row = rows + i * dimensions;
         for (size_t j = 0; j < dimensions; j++)

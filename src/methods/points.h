@@ -48,9 +48,9 @@ static inline int32_t imp_points_label(const imp_points *points, size_t point)
 }
 
 /* Fails unless every value of the (count, dimensions) array is finite; the sentence calls the array
- * `what` and names the first bad row. */
-imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, const char *what,
-                            imp_error *error);
+ * `what` and names the first bad row. 0 threads are as many as the machine offers. */
+imp_status imp_check_finite(const float *rows, size_t count, size_t dimensions, int threads,
+                            const char *what, imp_error *error);
 
 /* Fails unless every label is in least .. way-1; the sentence calls the array `what`. */
 imp_status imp_check_labels(const int32_t *label, size_t count, int32_t least, size_t way,

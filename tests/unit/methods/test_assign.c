@@ -103,7 +103,7 @@ static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *or
     imp_clusters_restart(&r->slow, d);
     memset(r->mine, -1, n * sizeof *r->mine);
     memset(r->expected, -1, n * sizeof *r->expected);
-    assert_int_equal(imp_assigner_create(&r->points, &r->assigner, NULL), IMP_OK);
+    assert_int_equal(imp_assigner_create(&r->points, 0, &r->assigner, NULL), IMP_OK);
 }
 
 static void end(run *r)
@@ -270,7 +270,7 @@ static void test_memory_runs_out(void **state)
         imp_clusters_restart(&clusters, c.d);
         imp_assigner *assigner;
         size_t changed;
-        imp_status status = imp_assigner_create(&points, &assigner, NULL);
+        imp_status status = imp_assigner_create(&points, 0, &assigner, NULL);
         if (!status)
             status =
                 imp_assigner_pass(assigner, &clusters, c.lambda, 1, assignment, &changed, NULL);

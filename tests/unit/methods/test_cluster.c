@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <imp/cluster.h>
 #include <imp/metrics.h>
 
+#include "base/parallel.h"
 #include "base/random.h"
 #include "failing_allocator.h"
 
@@ -67,6 +69,47 @@ static void assert_blobs(const imp_clustering *found, const float *x, const int3
     assert_true(fabs(objective - found->objective) < 1e-5 * objective);
     for (size_t c = 0; c < BLOBS; c++)
         assert_int_equal(found->cluster_size[c], size[c]);
+}
+
+static size_t count_threads(void)
+{
+    size_t count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks && readdir(tasks))
+        count++;
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+/* Threads stay when their work is done, so they can be counted afterwards; hence this test comes
+ * before any that leaves the number open. */
+static void no_more_threads_than_wanted(void **state)
+{
+    (void)state;
+    enum { MANY = 600000 }; /* more than one thread looks at */
+    float *x = malloc(MANY * sizeof *x);
+    for (size_t i = 0; i < MANY; i++)
+        x[i] = (float)(i % 3);
+    int32_t y[] = {0, 1};
+    imp_cluster_options options;
+    imp_cluster_options_init(&options);
+    options.rule = IMP_CLUSTER_DP_MEANS;
+    options.lambda = 0.5;
+    size_t before = count_threads();
+    for (int threads = 1; threads <= 2; threads++) {
+        double lambda;
+        options.threads = threads;
+        imp_clustering *found = cluster(x, MANY, 1, &options);
+        assert_int_equal(found->clusters, 3);
+        imp_clustering_free(found);
+        assert_int_equal(
+            imp_cluster_tune(&(imp_labeled_points){x, y, 2}, 1, 1, &options, &lambda, NULL),
+            IMP_OK);
+        /* A build without threads has but one. */
+        assert_int_equal(count_threads(), before + (size_t)imp_parallel_threads(threads) - 1);
+    }
+    free(x);
 }
 
 static void blobs_are_found(void **state)
@@ -473,6 +516,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_more_threads_than_wanted),
         cmocka_unit_test(blobs_are_found),
         cmocka_unit_test(dp_means_by_hand),
         cmocka_unit_test(orders),
