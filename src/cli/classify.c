@@ -232,5 +232,10 @@ int imp_command_classify(int argc, char **argv)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[1]);
     if (given.html)
         return imp_complain(IMP_EXIT_USAGE, command, "--html shows pictures, not points");
+    const char *option = imp_only_for_pictures(&given.pictures);
+    if (option || given.pictures.threads > 0)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "%s goes with pictures; points are classified as they are",
+                            option ? option : "--threads");
     return classify_points(&given, lambda);
 }

@@ -274,6 +274,10 @@ int imp_command_cluster(int argc, char **argv)
     if (given.copy_to || given.link_to || given.html)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--copy-to, --link-to and --html need a folder of pictures");
+    const char *option = imp_only_for_pictures(&given.pictures);
+    if (option)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "%s goes with pictures; points are clustered as they are", option);
 
     imp_rows points;
     int32_t *labels = NULL;

@@ -15,6 +15,15 @@ bool imp_is_folder(const char *path)
 {
     struct stat about;
     return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+const char *imp_only_for_pictures(const imp_picture_settings *settings)
+{
+    if (settings->model)
+        return "--model";
+    if (settings->skip_broken)
+        return "--skip-broken";
+    return settings->ink != IMP_INK_OWN ? "--ink" : NULL;
+}
+
 }
 
 static int fail(const char *command, const imp_error *error)

@@ -33,6 +33,10 @@ typedef struct imp_picture_settings {
              "on a light ground"}
 /* clang-format on */
 
+/* Which of these options, --threads aside, was given though it means nothing without pictures:
+ * "--model"; NULL: none. */
+const char *imp_only_for_pictures(const imp_picture_settings *settings);
+
 /* Whether there is a folder at `path`, which may be NULL. */
 bool imp_is_folder(const char *path);
 

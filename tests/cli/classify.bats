@@ -107,6 +107,14 @@ fails() { # STATUS SENTENCE ARGUMENT...
     [ "$stderr" = "imp classify: $2" ]
 }
 
+@test "classify: what only pictures have is refused with points" {
+    for option in "--model m.safetensors" --skip-broken "--ink invert" "--threads 1"; do
+        # shellcheck disable=SC2086 # words are options
+        fails 2 "${option%% *} goes with pictures; points are classified as they are" \
+            --support s.npy --labels y.npy --query q.npy $option
+    done
+}
+
 @test "classify: bad input gets a sentence" {
     needs="needs --support FOLDER PICTURE..., or for points --support FILE, --labels FILE and --query \
 FILE"

@@ -111,6 +111,18 @@ chosen on" ]
     [ "$stderr" = "imp cluster: there are no points to cluster; at least 1 is needed" ]
 }
 
+@test "cluster: what only pictures have is refused with points" {
+    for option in "--model m.safetensors" --skip-broken "--ink invert"; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" cluster x.npy $option
+        [ "$status" -eq 2 ]
+        [ -z "$output" ]
+        [ "$stderr" = "imp cluster: ${option%% *} goes with pictures; points are clustered as they are" ]
+    done
+    run --separate-stderr "$IMP" cluster x.npy --threads 1 --ink own
+    [ "$status" -eq 0 ]
+}
+
 @test "metrics: all of them, with the confusion matrix" {
     npy a.npy 'np.array([0, 0, 1, 1, 2, 2])'
     npy b.npy 'np.array([0, 0, 1, 2, 2, 2])'
