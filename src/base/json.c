@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 static json_t *load(const char *text, size_t size, json_error_t *fault)
 {
@@ -43,6 +44,20 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
 json_t *imp_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *imp_json_interval(double mean, double half_width)
+{
+    return json_pack("{s:o, s:o}", "mean", imp_json_number(mean), "interval",
+                     imp_json_number(half_width));
+}
+
+json_t *imp_json_any_text(const char *text)
+{
+    char *repaired = imp_utf8_repair(text);
+    json_t *value = repaired != NULL ? json_string(repaired) : NULL;
+    imp_release(repaired);
+    return value;
 }
 
 char *imp_json_text(const json_t *value)

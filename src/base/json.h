@@ -17,6 +17,14 @@ char *imp_json_text(const json_t *value);
 /* A new reference to a number, or to null for one that JSON cannot say; NULL without memory. */
 json_t *imp_json_number(double value);
 
+/* A new reference to {"mean": ..., "interval": ...}, of which the second is half of an interval's
+ * width; NULL without memory. */
+json_t *imp_json_interval(double mean, double half_width);
+
+/* A new reference to a text of any bytes, such as a path; U+FFFD stands for those that are no
+ * UTF-8. NULL without memory. */
+json_t *imp_json_any_text(const char *text);
+
 /* Writes `value`, indented and newline-terminated, atomically to `path`. */
 imp_status imp_json_save(const char *path, const json_t *value, imp_error *error);
 

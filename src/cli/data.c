@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/create.h"
-#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "cli/vectors.h"
 #include "data/dataset.h"
 
 typedef struct settings {
@@ -103,59 +103,37 @@ static tally count_split(const imp_dataset *dataset, imp_split split)
     return sum;
 }
 
-/* A JSON string. Names of files may be any bytes; those that are no UTF-8 become U+FFFD. */
-static void print_text(const char *text)
+static json_t *split_json(const imp_dataset *dataset, const tally *sum)
 {
-    putchar('"');
-    while (*text != '\0') {
-        size_t size = imp_utf8_size(text);
-        unsigned char letter = (unsigned char)*text;
-        if (size == 0)
-            fputs("\\ufffd", stdout);
-        else if (letter == '"' || letter == '\\')
-            printf("\\%c", letter);
-        else if (letter < 0x20)
-            printf("\\u%04x", letter);
-        else
-            fwrite(text, 1, size, stdout);
-        text += size > 0 ? size : 1;
-    }
-    putchar('"');
+    imp_class_info smallest = imp_dataset_class(dataset, sum->smallest);
+    return json_pack("{s:I, s:I, s:I, s:o, s:I}", "classes", (json_int_t)sum->classes,
+                     "super_classes", (json_int_t)sum->super_classes, "images",
+                     (json_int_t)sum->images, "smallest_class", imp_json_any_text(smallest.name),
+                     "smallest_images", (json_int_t)smallest.images);
 }
 
-static void info_json(const imp_dataset *dataset)
+static int info_json(const imp_dataset *dataset)
 {
     imp_size_range sizes = imp_dataset_sizes(dataset);
-    printf("{\n  \"kind\": ");
-    print_text(imp_dataset_kind(dataset));
-    printf(",\n  \"size\": %u,\n  \"channels\": %u,\n", imp_dataset_size(dataset),
-           imp_dataset_channels(dataset));
-    printf("  \"classes\": %zu,\n  \"super_classes\": %zu,\n  \"images\": %zu,\n",
-           imp_dataset_classes(dataset), imp_dataset_super_classes(dataset),
-           imp_dataset_images(dataset));
-    printf("  \"unlabeled\": %zu,\n", dataset->unlabeled);
-    printf("  \"smallest_picture\": [%u, %u],\n  \"largest_picture\": [%u, %u],\n",
-           sizes.smallest[0], sizes.smallest[1], sizes.largest[0], sizes.largest[1]);
-    printf("  \"fingerprint\": \"%s\",\n  \"splits\": {", imp_dataset_fingerprint(dataset));
-    const char *comma = "";
+    json_t *splits = json_object(), *broken = json_array();
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {
         tally sum = count_split(dataset, split);
-        if (sum.classes == 0)
-            continue;
-        imp_class_info smallest = imp_dataset_class(dataset, sum.smallest);
-        printf("%s\n    \"%s\": {\"classes\": %zu, \"super_classes\": %zu, \"images\": %zu, "
-               "\"smallest_class\": ",
-               comma, imp_split_name(split), sum.classes, sum.super_classes, sum.images);
-        print_text(smallest.name);
-        printf(", \"smallest_images\": %zu}", smallest.images);
-        comma = ",";
+        if (sum.classes > 0)
+            json_object_set_new(splits, imp_split_name(split), split_json(dataset, &sum));
     }
-    printf("\n  },\n  \"broken\": [");
-    for (size_t i = 0; i < imp_dataset_faults(dataset); i++) {
-        printf("%s\n    ", i > 0 ? "," : "");
-        print_text(imp_dataset_fault(dataset, i));
-    }
-    printf("%s]\n}\n", imp_dataset_faults(dataset) > 0 ? "\n  " : "");
+    for (size_t i = 0; i < imp_dataset_faults(dataset); i++)
+        json_array_append_new(broken, imp_json_any_text(imp_dataset_fault(dataset, i)));
+    json_t *report = json_pack(
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:[I, I], s:[I, I], s:s, s:o, s:o}", "kind",
+        imp_json_any_text(imp_dataset_kind(dataset)), "size", (json_int_t)imp_dataset_size(dataset),
+        "channels", (json_int_t)imp_dataset_channels(dataset), "classes",
+        (json_int_t)imp_dataset_classes(dataset), "super_classes",
+        (json_int_t)imp_dataset_super_classes(dataset), "images",
+        (json_int_t)imp_dataset_images(dataset), "unlabeled", (json_int_t)dataset->unlabeled,
+        "smallest_picture", (json_int_t)sizes.smallest[0], (json_int_t)sizes.smallest[1],
+        "largest_picture", (json_int_t)sizes.largest[0], (json_int_t)sizes.largest[1],
+        "fingerprint", imp_dataset_fingerprint(dataset), "splits", splits, "broken", broken);
+    return imp_json_print_report(command, report);
 }
 
 static void info_text(const imp_dataset *dataset)
@@ -200,12 +178,14 @@ static int run_info(const settings *given, const char *name)
     int status = imp_data_open(command, name, &given->data, true, &dataset);
     if (status != IMP_GO_ON)
         return status;
+    status = EXIT_SUCCESS;
     if (given->json)
-        info_json(dataset);
+        status = info_json(dataset);
     else
         info_text(dataset);
     /* A script must be able to tell that something is broken. */
-    status = imp_dataset_faults(dataset) > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
+    if (imp_dataset_faults(dataset) > 0)
+        status = IMP_EXIT_FAILURE;
     imp_dataset_free(dataset);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "cli/eval_clusters.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
+#include "cli/vectors.h"
 #include "train/contestant.h"
 #include "train/evaluate_clustering.h"
 
@@ -162,21 +163,20 @@ static json_t *result_json(const imp_contestant *contestant, const imp_evaluatio
                      imp_json_number(result->loss), "lambda", imp_json_number(result->lambda));
 }
 
-static void print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,
-                       const field *all, const imp_evaluation *results)
+static int print_json(const arguments *given, const char *command_line, const imp_dataset *dataset,
+                      const field *all, const imp_evaluation *results)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
         json_array_append_new(list, result_json(&all->contestants[i], &results[i]));
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
-        command_line, "model", given->model, "data", given->settings.data, "fingerprint",
-        imp_dataset_fingerprint(dataset), "seed", (json_int_t)given->test_seed, "episodes",
-        (json_int_t)given->episodes, "batch_norm", statistics[given->batch_norm], "settings",
-        imp_settings_to_json(&given->settings), "results", list);
-    json_dumpf(report, stdout, JSON_INDENT(2));
-    fputc('\n', stdout);
-    json_decref(report);
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
+        imp_json_any_text(command_line), "model", imp_json_any_text(given->model), "data",
+        imp_json_any_text(given->settings.data), "fingerprint", imp_dataset_fingerprint(dataset),
+        "seed", (json_int_t)given->test_seed, "episodes", (json_int_t)given->episodes, "batch_norm",
+        statistics[given->batch_norm], "settings", imp_settings_to_json(&given->settings),
+        "results", list);
+    return imp_json_print_report(command, report);
 }
 
 static void print_table(const arguments *given, const imp_dataset *dataset, const field *all,
@@ -233,7 +233,7 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
         imp_progress_end(&line);
         status = failed ? fail(&error) : EXIT_SUCCESS;
         if (!failed && given->json)
-            print_json(given, command_line, dataset, all, results);
+            status = print_json(given, command_line, dataset, all, results);
         else if (!failed)
             print_table(given, dataset, all, results);
     }

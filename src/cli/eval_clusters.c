@@ -11,16 +11,13 @@
 #include <imp/version.h>
 
 #include "base/json.h"
-#include "cli/options.h"
+#include "cli/cluster.h"
 #include "cli/progress.h"
 #include "train/evaluate_clustering.h"
 
 static const char command[] = "eval";
 
 enum { MOST_RULES = 1000 };
-
-/* In the order of imp_cluster_rule. */
-static const char *const rule_names[] = {"imp", "dp-means", NULL};
 
 typedef struct field {
     imp_cluster_options rules[MOST_RULES];
@@ -108,33 +105,31 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
 
 static json_t *interval_json(imp_interval interval)
 {
-    return json_pack("{s:f, s:o}", "mean", interval.mean, "interval",
-                     imp_json_number(interval.half_width));
+    return imp_json_interval(interval.mean, interval.half_width);
 }
 
-static void print_json(const imp_cluster_contest *contest, const field *all)
+static int print_json(const imp_cluster_contest *contest, const field *all)
 {
     json_t *list = json_array();
     for (size_t r = 0; r < all->count; r++) {
         const imp_cluster_options *rule = &all->rules[r];
         const imp_clustering_evaluation *result = &all->results[r];
         json_array_append_new(
-            list,
-            json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method", rule_names[rule->rule],
-                      "lambda", rule->lambda, "lambda_chosen", all->chosen, "purity",
-                      interval_json(result->purity), "nmi", interval_json(result->nmi), "ami",
-                      interval_json(result->ami), "clusters", interval_json(result->clusters)));
+            list, json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method",
+                            imp_cluster_methods[rule->rule], "lambda", rule->lambda,
+                            "lambda_chosen", all->chosen, "purity", interval_json(result->purity),
+                            "nmi", interval_json(result->nmi), "ami", interval_json(result->ami),
+                            "clusters", interval_json(result->clusters)));
     }
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(),
-        "command", contest->command_line, "model", contest->model, "data", contest->settings->data,
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(),
+        "command", imp_json_any_text(contest->command_line), "model",
+        imp_json_any_text(contest->model), "data", imp_json_any_text(contest->settings->data),
         "fingerprint", imp_dataset_fingerprint(contest->dataset), "seed", (json_int_t)contest->seed,
         "episodes", (json_int_t)contest->episodes, "validation_episodes",
         (json_int_t)(all->chosen ? contest->validation : 0), "batch_norm", contest->statistics,
         "settings", imp_settings_to_json(contest->settings), "results", list);
-    json_dumpf(report, stdout, JSON_INDENT(2));
-    fputc('\n', stdout);
-    json_decref(report);
+    return imp_json_print_report(command, report);
 }
 
 static void print_table(const imp_cluster_contest *contest, const field *all)
@@ -149,7 +144,7 @@ static void print_table(const imp_cluster_contest *contest, const field *all)
     for (size_t r = 0; r < all->count; r++) {
         const imp_clustering_evaluation *result = &all->results[r];
         const imp_interval measures[] = {result->purity, result->nmi, result->ami};
-        printf("%-12s%10.3f", rule_names[all->rules[r].rule], all->rules[r].lambda);
+        printf("%-12s%10.3f", imp_cluster_methods[all->rules[r].rule], all->rules[r].lambda);
         for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
             char text[40];
             snprintf(text, sizeof text, "%.3f ± %.3f", measures[m].mean, measures[m].half_width);
@@ -178,7 +173,7 @@ int imp_eval_clusters(const imp_cluster_contest *contest)
         status =
             failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : EXIT_SUCCESS;
         if (!failed && contest->json)
-            print_json(contest, all);
+            status = print_json(contest, all);
         else if (!failed)
             print_table(contest, all);
     }

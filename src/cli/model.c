@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/training_options.h"
+#include "cli/vectors.h"
 #include "train/model.h"
 #include "train/onnx.h"
 
@@ -76,23 +77,22 @@ static size_t parameters_of(const imp_model *model)
     return imp_network_parameter_count(model->network);
 }
 
-static void print_json(const imp_model *model)
+static int print_json(const imp_model *model)
 {
     const imp_network_options *input = imp_network_options_of(model->network);
-    json_t *report = json_pack(
-        "{s:s, s:[I,I,I], s:I, s:I, s:b, s:s, s:f, s:f, s:I, s:s, s:o}", "network",
-        imp_network_description(model->network), "input", (json_int_t)input->channels,
-        (json_int_t)input->height, (json_int_t)input->width, "embedding",
-        (json_int_t)imp_network_output_size(model->network), "parameters",
-        (json_int_t)parameters_of(model), "inverted", model->origin.inverted, "method",
-        model->settings.method, "sigma_l", model->settings.sigma_l, "sigma_u",
-        model->settings.sigma_u, "update", (json_int_t)model->origin.update, "fingerprint",
-        model->origin.data.fingerprint, "settings", imp_settings_to_json(&model->settings));
-    if (!isnan(model->origin.validation))
+    json_t *report =
+        json_pack("{s:s, s:[I,I,I], s:I, s:I, s:b, s:s, s:f, s:f, s:I, s:o, s:o}", "network",
+                  imp_network_description(model->network), "input", (json_int_t)input->channels,
+                  (json_int_t)input->height, (json_int_t)input->width, "embedding",
+                  (json_int_t)imp_network_output_size(model->network), "parameters",
+                  (json_int_t)parameters_of(model), "inverted", model->origin.inverted, "method",
+                  model->settings.method, "sigma_l", model->settings.sigma_l, "sigma_u",
+                  model->settings.sigma_u, "update", (json_int_t)model->origin.update,
+                  "fingerprint", imp_json_any_text(model->origin.data.fingerprint), "settings",
+                  imp_settings_to_json(&model->settings));
+    if (report && !isnan(model->origin.validation))
         json_object_set_new(report, "validation", json_real(model->origin.validation));
-    json_dumpf(report, stdout, JSON_INDENT(2));
-    fputc('\n', stdout);
-    json_decref(report);
+    return imp_json_print_report(command, report);
 }
 
 static void print_text(const imp_model *model)
@@ -126,13 +126,14 @@ static int show(const arguments *given, const char *path, imp_error *error)
     if (imp_model_load(path, 1, &model, error) != IMP_OK)
         return fail(error);
     if (given->json)
-        print_json(&model);
+        status = print_json(&model);
     else
         print_text(&model);
     imp_model_clear(&model);
-    return EXIT_SUCCESS;
+    return status;
 }
 
+int status = EXIT_SUCCESS;
 static int export_model(const arguments *given, const char *path, imp_error *error)
 {
     if (!given->onnx)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
-#include "base/utf8.h"
 #include "cli/built_in_model.h"
 
 bool imp_is_folder(const char *path)
 {
     struct stat about;
     return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 const char *imp_only_for_pictures(const imp_picture_settings *settings)
 {
     if (settings->model)
@@ -22,8 +22,6 @@ const char *imp_only_for_pictures(const imp_picture_settings *settings)
     if (settings->skip_broken)
         return "--skip-broken";
     return settings->ink != IMP_INK_OWN ? "--ink" : NULL;
-}
-
 }
 
 static int fail(const char *command, const imp_error *error)
@@ -153,12 +151,4 @@ void imp_embedded_clear(imp_embedded *pictures)
     imp_gallery_clear(&pictures->gallery);
     free(pictures->rows.values);
     *pictures = (imp_embedded){0};
-}
-
-json_t *imp_json_any_text(const char *text)
-{
-    char *repaired = imp_utf8_repair(text);
-    json_t *value = json_string(repaired ? repaired : "");
-    imp_release(repaired);
-    return value;
 }

@@ -78,7 +78,4 @@ const char *imp_tell_coloured(const char *command, const imp_picture_settings *s
 /* Harmless on a zeroed one. */
 void imp_embedded_clear(imp_embedded *pictures);
 
-/* A text of any bytes, such as a path, as JSON; U+FFFD stands for those that are no UTF-8. */
-json_t *imp_json_any_text(const char *text);
-
 #endif

@@ -357,12 +357,24 @@ json_t *imp_json_integers(const int32_t *values, size_t count)
     return array;
 }
 
-int imp_json_print(const char *command, json_t *object)
+static int print(const char *command, json_t *value, size_t layout)
 {
-    int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(object);
+    int failed = json_dumpf(value, stdout, layout | JSON_REAL_PRECISION(17));
+    json_decref(value);
     if (failed)
         return imp_complain(IMP_EXIT_FAILURE, command, "cannot write JSON to standard output");
     putchar('\n');
     return EXIT_SUCCESS;
+}
+
+int imp_json_print(const char *command, json_t *object)
+{
+    return print(command, object, JSON_COMPACT);
+}
+
+int imp_json_print_report(const char *command, json_t *report)
+{
+    if (!report)
+        return complain_memory(command);
+    return print(command, report, JSON_INDENT(2));
 }

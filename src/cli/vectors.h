@@ -66,3 +66,7 @@ json_t *imp_json_integers(const int32_t *values, size_t count);
 int imp_json_print(const char *command, json_t *object);
 
 #endif
+/* The same of a report that people read as well, over several lines. NULL, which is what jansson
+ * makes of a report without memory, is a failure. */
+int imp_json_print_report(const char *command, json_t *report);
+

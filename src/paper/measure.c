@@ -82,8 +82,7 @@ static imp_status read_words(request *wanted, const imp_model *model, const char
 
 static json_t *figure_of(imp_interval interval)
 {
-    return json_pack("{s:o, s:o}", "mean", imp_json_number(interval.mean), "interval",
-                     imp_json_number(interval.half_width));
+    return imp_json_interval(interval.mean, interval.half_width);
 }
 
 static json_t *begin(const char *words, size_t episodes)

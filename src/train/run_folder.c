@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "train/checkpoint.h"
 
 const char imp_settings_name[] = "settings.json";
@@ -30,12 +31,32 @@ bool imp_run_has(const char *folder, const char *name)
     return access(imp_run_file(folder, name).text, F_OK) == 0;
 }
 
+/* JSON is UTF-8: another text would not come back as it was. */
+static imp_status check_texts(const imp_settings *settings, imp_error *error)
+{
+    const imp_setting *setting;
+    for (size_t i = 0; (setting = imp_setting_at(i)); i++) {
+        if (setting->kind != IMP_SETTING_TEXT)
+            continue;
+        const char *text = *(const char *const *)((const char *)settings + setting->offset);
+        for (const char *next = text; *next; next += imp_utf8_size(next))
+            if (imp_utf8_size(next) == 0)
+                return imp_fail(error, IMP_EUNSUPPORTED,
+                                "'%s' is '%s', which is not UTF-8, and so cannot be kept with a "
+                                "run; rename it, or make a symbolic link to it",
+                                setting->name, text);
+    }
+    return IMP_OK;
+}
+
 imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error)
 {
     if (imp_run_has(folder, imp_settings_name) || imp_run_has(folder, imp_checkpoint_name))
         return imp_fail(error, IMP_EINVAL,
                         "'%s' already holds a run; resume it, or choose another folder", folder);
-    imp_status status = imp_make_folders(folder, error);
+    imp_status status = check_texts(settings, error);
+    if (!status)
+        status = imp_make_folders(folder, error);
     return status ? status : imp_run_write_settings(folder, settings, error);
 }
 
@@ -58,10 +79,13 @@ void imp_run_sweep(const char *folder)
 imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
                                   imp_error *error)
 {
+    imp_status status = check_texts(settings, error);
+    if (status)
+        return status;
     json_t *object = imp_settings_to_json(settings);
     if (!object)
         return imp_fail_memory(error, "the settings");
-    imp_status status = imp_json_save(imp_run_file(folder, imp_settings_name).text, object, error);
+    status = imp_json_save(imp_run_file(folder, imp_settings_name).text, object, error);
     json_decref(object);
     return status;
 }

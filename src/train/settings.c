@@ -245,7 +245,7 @@ static json_t *to_json(const imp_settings *settings, const imp_setting *setting)
     case IMP_SETTING_NUMBER:
         return json_real(*(const double *)value);
     case IMP_SETTING_TEXT:
-        return json_string(*(const char *const *)value);
+        return imp_json_any_text(*(const char *const *)value);
     case IMP_SETTING_CHOICE:
         return json_string(setting->choices[*(const int *)value]);
     case IMP_SETTING_FLAG:

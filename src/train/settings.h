@@ -89,7 +89,8 @@ void imp_settings_clear(imp_settings *settings);
 imp_status imp_settings_set(imp_settings *settings, const char *name, const char *value,
                             imp_error *error);
 
-/* All settings as one JSON object, a member each; NULL without memory. */
+/* All settings as one JSON object, a member each; NULL without memory. U+FFFD stands for bytes of a
+ * text that are no UTF-8. */
 json_t *imp_settings_to_json(const imp_settings *settings);
 
 /* Sets what the object holds; what it does not hold keeps its value. IMP_EINVAL names the member

@@ -101,6 +101,29 @@ assert all(0 <= r["purity"]["mean"] <= 1 and r["ami"]["interval"] >= 0 for r in 
     ! cmp -s <(tail -n 1 running1) <(tail -n 1 episode1)
 }
 
+@test "eval --json is JSON also where a name is not UTF-8, or the command line is long" {
+    name=$'caf\xe9'
+    cp $model "$name"
+    mkdir -p "$(printf 'é%.0s' {1..120})"
+    long=()
+    for _ in {1..20}; do long+=(--model ééé*é/../$model); done
+    for way in "" "--unsupervised --lambda 3"; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" eval --model "$name" --data glyphs --episodes 2 --json $way
+        [ "$status" -eq 0 ]
+        /usr/bin/python3 -c 'import json, sys
+o = json.loads(sys.argv[1])
+assert o["model"] == "caf\ufffd" and "--model caf\ufffd --data" in o["command"], o' "$output"
+        # Of two command lines, one of them a byte longer, one is cut within a letter.
+        for seed in 1 11; do
+            # shellcheck disable=SC2086 # words are options
+            "$IMP" eval --json --seed $seed "${long[@]}" --episodes 2 $way |
+                /usr/bin/python3 -c 'import json, sys
+assert len(json.load(sys.stdin)["command"]) > 1000'
+        done
+    done
+}
+
 @test "eval's mistakes are sentences" {
     run --separate-stderr "$IMP" eval --model $model --unsupervised --method prototypes
     [ "$status" -eq 2 ]

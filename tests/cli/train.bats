@@ -163,6 +163,21 @@ END
     [[ $stderr == "imp train: needs --out FOLDER"* ]]
 }
 
+@test "data whose name is not UTF-8 is refused, as settings could not keep it" {
+    folder=$'caf\xe9'
+    "$IMP" data export glyphs "$folder" --alphabets 5 --fewest-characters 4 --most-characters 4
+    run --separate-stderr "$IMP" train --quiet --data "$folder" --updates 1 --out run
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp train: 'data' is '$folder', which is not UTF-8, and so cannot be kept with a \
+run; rename it, or make a symbolic link to it" ]
+    [ ! -e run ]
+    ln -s "$folder" link
+    "$IMP" train --quiet --data link --network conv3x3:4,bn,relu,pool --updates 1 --out run
+    run --separate-stderr "$IMP" train --quiet --resume run --data "$folder" --updates 2
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"which is not UTF-8"* ]]
+}
+
 @test "one update is told as one" {
     run --separate-stderr "$IMP" train --out one "${tiny[@]}" --updates 1
     [ "$status" -eq 0 ]

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "base/json.h"
 #include "base/memory.h"
@@ -30,6 +31,24 @@ static void sound_text_is_parsed(void **state)
     json_t *value;
     assert_int_equal(imp_json_parse("{\"a\": 1}garbage", 8, &value, NULL), IMP_OK);
     assert_int_equal(json_integer_value(json_object_get(value, "a")), 1);
+    json_decref(value);
+}
+
+static void any_bytes_become_text(void **state)
+{
+    (void)state;
+    json_t *value = imp_json_any_text("caf\xe9 \"\u00e9\xc3");
+    assert_string_equal(json_string_value(value), "caf\ufffd \"\u00e9\ufffd");
+    json_decref(value);
+}
+
+static void an_interval_is_two_numbers(void **state)
+{
+    (void)state;
+    json_t *value = imp_json_interval(0.5, NAN);
+    assert_true(json_real_value(json_object_get(value, "mean")) == 0.5);
+    assert_true(json_is_null(json_object_get(value, "interval")));
+    assert_int_equal(json_object_size(value), 2);
     json_decref(value);
 }
 
@@ -169,6 +188,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_text_is_parsed),
+        cmocka_unit_test(any_bytes_become_text),
+        cmocka_unit_test(an_interval_is_two_numbers),
         cmocka_unit_test(unsound_text_gets_a_sentence),
         WITH_FOLDER(values_are_saved_readably),
         cmocka_unit_test(parsing_survives_lack_of_memory),
