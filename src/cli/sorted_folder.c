@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/create.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/trail.h"
 #include "cli/cluster.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
@@ -26,38 +26,8 @@ typedef struct content {
     size_t size;
 } content;
 
-/* What was made so far, in order. */
-typedef struct trail {
-    char **paths; /* with room for all */
-    size_t count;
-} trail;
-
-static imp_status note(trail *made, const char *path, imp_error *error)
-{
-    char *copy = imp_duplicate(path);
-    if (!copy) {
-        remove(path);
-        return imp_fail_memory(error, "a list of copies");
-    }
-    made->paths[made->count++] = copy;
-    return IMP_OK;
-}
-
-/* Forgets what was made and, if it is not to stay, removes it; a folder only if it is empty then,
- * since somebody else may have put something there. */
-static void end_trail(trail *made, bool stay)
-{
-    while (made->count > 0) {
-        char *path = made->paths[--made->count];
-        if (!stay)
-            remove(path);
-        imp_release(path);
-    }
-    imp_release(made->paths);
-}
-
 /* Puts it into the folder as "name.png" or, if that is taken, as "name-2.png" and so on. */
-static imp_status put(trail *made, const char *folder, const char *name, const content *what,
+static imp_status put(imp_trail *made, const char *folder, const char *name, const content *what,
                       imp_error *error)
 {
     const char *dot = strrchr(name, '.');
@@ -75,10 +45,10 @@ static imp_status put(trail *made, const char *folder, const char *name, const c
         status = what->target ? imp_create_link(to, what->target, error)
                               : imp_create_file(to, what->bytes, what->size, error);
     }
-    return status ? status : note(made, to, error);
+    return status ? status : imp_trail_note(made, to, error);
 }
 
-static imp_status put_link(trail *made, const char *folder, const char *path, imp_error *error)
+static imp_status put_link(imp_trail *made, const char *folder, const char *path, imp_error *error)
 {
     char target[PATH_MAX];
     if (!realpath(path, target))
@@ -86,7 +56,7 @@ static imp_status put_link(trail *made, const char *folder, const char *path, im
     return put(made, folder, imp_page_name(path), &(content){.target = target}, error);
 }
 
-static imp_status put_copy(trail *made, const char *folder, const char *path, imp_error *error)
+static imp_status put_copy(imp_trail *made, const char *folder, const char *path, imp_error *error)
 {
     unsigned char *bytes;
     size_t size;
@@ -99,15 +69,8 @@ static imp_status put_copy(trail *made, const char *folder, const char *path, im
     return status;
 }
 
-static imp_status put_folder(trail *made, const char *path, imp_error *error)
-{
-    bool absent = access(path, F_OK) != 0;
-    imp_status status = imp_create_folder(path, error);
-    return !status && absent ? note(made, path, error) : status;
-}
-
-static imp_status put_group(trail *made, const imp_sorting *work, size_t index, const char *folder,
-                            bool links, imp_error *error)
+static imp_status put_group(imp_trail *made, const imp_sorting *work, size_t index,
+                            const char *folder, bool links, imp_error *error)
 {
     char path[PATH_MAX];
     const imp_group *group = &work->groups[index];
@@ -115,7 +78,7 @@ static imp_status put_group(trail *made, const imp_sorting *work, size_t index, 
     int length = snprintf(path, sizeof path, "%s/group-%0*zu", folder, digits, index + 1);
     if (length < 0 || (size_t)length >= sizeof path)
         return imp_fail(error, IMP_EUNSUPPORTED, "the path '%s' is too long", folder);
-    imp_status status = put_folder(made, path, error);
+    imp_status status = imp_trail_folder(made, path, error);
     for (size_t i = group->first; i < group->first + group->count && !status; i++) {
         const char *picture = work->pile.gallery.pictures[work->order[i]].path;
         status = imp_interrupt_check(error);
@@ -129,13 +92,10 @@ static imp_status put_group(trail *made, const imp_sorting *work, size_t index, 
 imp_status imp_sorted_folder(const imp_sorting *work, const char *folder, bool links,
                              imp_error *error)
 {
-    size_t most = 1 + work->group_count + work->pile.gallery.count;
-    trail made = {.paths = imp_allocate(most, sizeof *made.paths)};
-    if (!made.paths)
-        return imp_fail_memory(error, "a list of copies");
-    imp_status status = put_folder(&made, folder, error);
+    imp_trail made = {0};
+    imp_status status = imp_trail_folder(&made, folder, error);
     for (size_t g = 0; g < work->group_count && !status; g++)
         status = put_group(&made, work, g, folder, links, error);
-    end_trail(&made, status == IMP_OK);
+    imp_trail_end(&made, status == IMP_OK);
     return status;
 }
