@@ -1,5 +1,4 @@
 /* data.c - `imp data`: looks at datasets, splits, packs, exports and fetches them. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include "base/create.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "cli/interrupt.h"
 #include "cli/vectors.h"
 #include "data/dataset.h"
 
@@ -69,7 +69,8 @@ static const char command[] = "data";
 
 static int fail(const imp_error *error)
 {
-    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+    return imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command, "%s",
+                        error->message);
 }
 
 /* ---- info ---- */
@@ -241,8 +242,7 @@ static int run_show(const settings *given, const char *name, const char *output)
 
 /* ---- split and pack ---- */
 
-static int run_write(const settings *given, const char *name, const char *output,
-                     imp_status write(const imp_dataset *, const char *, imp_error *))
+static int run_split(const settings *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
     int status = imp_data_open(command, name, &given->data, false, &dataset);
@@ -250,7 +250,22 @@ static int run_write(const settings *given, const char *name, const char *output
         return status;
     imp_error error;
     status = EXIT_SUCCESS;
-    if (write(dataset, output, &error) != IMP_OK)
+    if (imp_dataset_write_split(dataset, output, &error) != IMP_OK)
+        status = fail(&error);
+    imp_dataset_free(dataset);
+    return status;
+}
+
+static int run_pack(const settings *given, const char *name, const char *output)
+{
+    imp_dataset *dataset;
+    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_error error;
+    status = EXIT_SUCCESS;
+    imp_interrupt_catch(); /* from here on there is something to take back */
+    if (imp_dataset_pack_while(dataset, output, imp_interrupt_check, &error) != IMP_OK)
         status = fail(&error);
     imp_dataset_free(dataset);
     return status;
@@ -268,7 +283,8 @@ static int run_export(const settings *given, const char *name, const char *outpu
     if (status != IMP_GO_ON)
         return status;
     status = EXIT_SUCCESS;
-    if (imp_dataset_export(dataset, output, &error) != IMP_OK)
+    imp_interrupt_catch(); /* from here on there is something to take back */
+    if (imp_dataset_export(dataset, output, imp_interrupt_check, &error) != IMP_OK)
         status = fail(&error);
     imp_dataset_free(dataset);
     return status;
@@ -276,20 +292,12 @@ static int run_export(const settings *given, const char *name, const char *outpu
 
 /* ---- get ---- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
-
 static bool on_progress(const char *file, uint64_t so_far, uint64_t total, void *context)
 {
     const bool *terminal = context;
     if (*terminal && total > 0)
         fprintf(stderr, "\r%s: %3.0f%%", file, 100.0 * (double)so_far / (double)total);
-    return !interrupted;
+    return !imp_interrupted();
 }
 
 static int run_get(const settings *given, const char *name, const char *output)
@@ -298,8 +306,7 @@ static int run_get(const settings *given, const char *name, const char *output)
         return imp_complain(IMP_EXIT_USAGE, command, "cannot get '%s'; there is only omniglot",
                             name);
     /* An interrupted download ends like a failed one and leaves nothing half-written. */
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
+    imp_interrupt_catch();
     bool terminal = isatty(STDERR_FILENO) == 1;
     imp_error error;
     imp_status status = imp_download_omniglot(output, given->from, on_progress, &terminal, &error);
@@ -322,9 +329,9 @@ int imp_command_data(int argc, char **argv)
     case SHOW:
         return run_show(&given, name, output);
     case SPLIT:
-        return run_write(&given, name, output, imp_dataset_write_split);
+        return run_split(&given, name, output);
     case PACK:
-        return run_write(&given, name, output, imp_dataset_pack);
+        return run_pack(&given, name, output);
     case EXPORT:
         return run_export(&given, name, output);
     default:

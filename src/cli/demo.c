@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
-#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "draw/canvas.h"
 #include "draw/scatter.h"
@@ -100,7 +100,7 @@ static bool show_training(const imp_train_report *report, void *context)
                  imp_duration_of(report->seconds_left).text);
         imp_progress_show(&to->line, report->update, report->updates, keep, text);
     }
-    return !imp_interrupted();
+    return true; /* nothing is kept that would have to be taken back */
 }
 
 static void show_testing(size_t done, size_t total, void *context)
@@ -123,7 +123,7 @@ static imp_status compete(const arguments *given, const imp_dataset *dataset, ri
     imp_status status = imp_train(&settings, dataset, &training, &one->trained, error);
     if (!status)
         status = imp_encoder_create(one->learner.network, &one->encoder, error);
-    if (!status && one->trained.finished) {
+    if (!status) {
         imp_contestant self = {.method = one->method,
                                .options = imp_settings_method(&settings),
                                .values = imp_method_values(one->learner.method, NULL)};
@@ -175,7 +175,7 @@ static imp_status draw_rival(rival *one, const imp_episode *episode, const float
     imp_method_result result;
     imp_status status = embeddings && points
                             ? imp_encoder_encode(one->encoder, pixels, images, 0, embeddings, error)
-                            : IMP_ENOMEM;
+                            : imp_fail_memory(error, "the picture");
     if (!status)
         status = imp_projection_fit(&plane, embeddings, images, d, error);
     imp_episode_view view = imp_view_of(episode, embeddings, d);
@@ -215,7 +215,7 @@ static imp_status draw_picture(const arguments *given, const imp_dataset *datase
     if (pixels)
         imp_episode_pixels(dataset, &episode, pixels);
     else
-        status = IMP_ENOMEM;
+        status = imp_fail_memory(error, "the picture");
     for (size_t i = 0; i < RIVALS && !status; i++) {
         rival *one = &rivals[RIVALS - 1 - i]; /* the simpler one on the left */
         snprintf(subtitles[i], sizeof subtitles[i],
@@ -282,13 +282,9 @@ static void print_words(const arguments *given, const rival *rivals)
 static int run(const arguments *given, const imp_dataset *dataset, rival *rivals)
 {
     imp_error error;
-    for (size_t i = 0; i < RIVALS; i++) {
+    for (size_t i = 0; i < RIVALS; i++)
         if (compete(given, dataset, &rivals[i], &error) != IMP_OK)
             return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-        enum { INTERRUPTED = 130 };
-        if (!rivals[i].trained.finished)
-            return INTERRUPTED;
-    }
     print_table(given, rivals);
     imp_status failed = draw_picture(given, dataset, rivals, &error);
     if (failed == IMP_OK)
@@ -315,7 +311,6 @@ int imp_command_demo(int argc, char **argv)
     rival rivals[RIVALS] = {
         [IMP] = {.method = "imp", .title = "Infinite mixture prototypes"},
         [PROTOTYPES] = {.method = "prototypes", .title = "Prototypes: one cluster per class"}};
-    imp_interrupt_catch();
     status = run(&given, dataset, rivals);
     for (size_t i = 0; i < RIVALS; i++) {
         imp_encoder_free(rivals[i].encoder);

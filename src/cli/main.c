@@ -12,6 +12,7 @@
 
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 static int complain_option(const char *word)
 {
@@ -45,7 +46,10 @@ static int run(int argc, char **argv)
         return complain_option(word);
 
     const imp_command *command = imp_command_find(word);
-    return command ? command->run(argc - 1, argv + 1) : IMP_EXIT_USAGE;
+    if (!command)
+        return IMP_EXIT_USAGE;
+    imp_interrupt_tell(command->usage->command);
+    return command->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

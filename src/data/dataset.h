@@ -104,12 +104,20 @@ void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
 void imp_fingerprint_format(imp_dataset *dataset);
 
+/* Asked now and then by work that takes long: whether to go on. Any failure ends the work. */
+typedef imp_status imp_go_on(imp_error *error);
+
 /* Writes every picture as the PNG file FOLDER/NAME, or FOLDER/NAME.png where the name has another
  * ending; two pictures that would become the same file are refused before anything is written.
  * Pictures come out as they are in their files, whether or not they were inverted, and glyphs,
- * which have none, as ink on paper. The folder must be new or empty. After a failure what was
- * written so far remains. */
-imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_error *error);
+ * which have none, as ink on paper. The folder must be new or empty. After a failure, of `go_on`
+ * too, which may be NULL, all that was made is removed. */
+imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_go_on *go_on,
+                              imp_error *error);
+
+/* imp_dataset_pack() that asks whether to go on; `go_on` may be NULL. */
+imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, imp_go_on *go_on,
+                                  imp_error *error);
 
 /* ---- the kinds, used by dataset_open.c ----
  *

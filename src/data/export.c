@@ -8,18 +8,19 @@
 #include "base/create.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/trail.h"
 #include "data/dataset.h"
 #include "data/image.h"
 
 enum { PATH_ROOM = 4096 };
 
 /* Makes the folders that lead to `path`, below the first `root` characters of it. */
-static imp_status make_folders(char *path, size_t root, imp_error *error)
+static imp_status make_folders(imp_trail *made, char *path, size_t root, imp_error *error)
 {
     for (char *slash = strchr(path + root + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        imp_status status = imp_create_folder(path, error);
+        imp_status status = imp_trail_folder(made, path, error);
         *slash = '/';
         /* One that is not empty is an earlier picture's. */
         if (status != IMP_OK && status != IMP_EINVAL)
@@ -70,39 +71,46 @@ static void to_image(const imp_dataset *dataset, const uint8_t *planes, bool inv
             invert ? (uint8_t)(255 - planes[i]) : planes[i];
 }
 
-static imp_status write_picture(const imp_dataset *dataset, size_t picture, const char *folder,
-                                const imp_image *image, imp_error *error)
+static imp_status write_picture(imp_trail *made, const imp_dataset *dataset, size_t picture,
+                                const char *folder, const imp_image *image, imp_error *error)
 {
     char path[PATH_ROOM];
     uint8_t *bytes;
     size_t size;
     imp_status status = path_of(folder, imp_picture_name(dataset, picture), path, error);
     if (status == IMP_OK)
-        status = make_folders(path, strlen(folder), error);
+        status = make_folders(made, path, strlen(folder), error);
     if (status != IMP_OK)
         return status;
     status = imp_png_encode(image, &bytes, &size, error);
     if (status == IMP_OK)
         status = imp_create_file(path, bytes, size, error);
+    if (status == IMP_OK)
+        status = imp_trail_note(made, path, error);
     imp_release(bytes);
     return status;
 }
 
-imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_error *error)
+imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, imp_go_on *go_on,
+                              imp_error *error)
 {
     bool glyphs = strcmp(dataset->kind, "glyphs") == 0;
     bool invert = glyphs ? !dataset->inverted : dataset->inverted;
     imp_image image;
+    imp_trail made = {0};
     imp_status status =
         imp_image_create(&image, dataset->size, dataset->size, dataset->channels, error);
     if (status == IMP_OK)
         status = check_paths(dataset, folder, error);
     if (status == IMP_OK)
-        status = imp_create_folder(folder, error);
+        status = imp_trail_folder(&made, folder, error);
     for (size_t i = 0; i < dataset->picture_count && status == IMP_OK; i++) {
         to_image(dataset, dataset->pixels + i * imp_picture_bytes(dataset), invert, &image);
-        status = write_picture(dataset, i, folder, &image, error);
+        status = write_picture(&made, dataset, i, folder, &image, error);
+        if (status == IMP_OK && go_on != NULL)
+            status = go_on(error);
     }
+    imp_trail_end(&made, status == IMP_OK);
     imp_image_clear(&image);
     return status;
 }

@@ -91,7 +91,27 @@ static void fill_table(const imp_dataset *dataset, const imp_pack_layout *layout
     }
 }
 
+/* Written block by block, as it is read, to be asked in between whether to go on. */
+static imp_status write_pixels(const imp_dataset *dataset, const imp_pack_layout *layout,
+                               imp_writer *writer, imp_go_on *go_on, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t block = 0; block < layout->blocks && status == IMP_OK; block++) {
+        status = imp_writer_write(writer, dataset->pixels + block * (size_t)IMP_PACK_BLOCK,
+                                  imp_pack_block_size(layout, block), error);
+        if (status == IMP_OK && go_on != NULL)
+            status = go_on(error);
+    }
+    return status;
+}
+
 imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_error *error)
+{
+    return imp_dataset_pack_while(dataset, path, NULL, error);
+}
+
+imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, imp_go_on *go_on,
+                                  imp_error *error)
 {
     size_t classes, text_size = count_text(dataset, &classes);
     imp_pack_header header = {
@@ -126,10 +146,10 @@ imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_er
     if (status == IMP_OK)
         status = imp_writer_write(&writer, table, (size_t)layout.pixels, error);
     if (status == IMP_OK)
-        status =
-            imp_writer_write(&writer, dataset->pixels, (size_t)(layout.end - layout.pixels), error);
+        status = write_pixels(dataset, &layout, &writer, go_on, error);
     if (status == IMP_OK)
         status = imp_writer_commit(&writer, error);
+    imp_writer_abandon(&writer);
     imp_release(table);
     return status;
 }

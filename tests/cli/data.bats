@@ -101,6 +101,52 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
     [ "$stderr" = "imp data: the folder 'again' is not empty; name one that is new or empty" ]
 }
 
+@test "an interrupted export leaves nothing" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir empty
+    for folder in new empty; do
+        "$IMP" data export glyphs $folder --alphabets 30 --size 28 >out 2>err &
+        until [ -d $folder/alphabet01 ]; do kill -0 $!; done
+        kill -INT $!
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 130 ]
+        [ ! -s out ]
+        [ "$(cat err)" = "imp data: interrupted; nothing half made is left" ]
+    done
+    [ ! -e new ]
+    [ -d empty ] && [ -z "$(ls -A empty)" ]
+}
+
+@test "an interrupted get leaves nothing" {
+    cd "$BATS_TEST_TMPDIR"
+    /usr/bin/python3 -u - >log 2>&1 3>&- <<'END' &
+import http.server, time
+class Stalls(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b"some")
+        time.sleep(60)
+server = http.server.HTTPServer(("127.0.0.1", 0), Stalls)
+print("port", server.server_port)
+server.serve_forever()
+END
+    server=$!
+    until port=$(sed -nE 's/^port ([0-9]+)$/\1/p' log) && [ -n "$port" ]; do kill -0 $server; done
+    "$IMP" data get omniglot to --from "http://127.0.0.1:$port" 2>err &
+    get=$!
+    until [ -n "$(ls -A to 2>/dev/null)" ]; do kill -0 $get; done
+    kill -INT $get
+    status=0
+    wait $get || status=$?
+    kill $server
+    [ "$status" -eq 130 ]
+    [[ $(cat err) == "imp data: "*stopped* ]]
+    [ -z "$(ls -A to)" ]
+}
+
 @test "get refuses what has the wrong checksum and leaves nothing" {
     mkdir "$BATS_TEST_TMPDIR/www"
     echo wrong >"$BATS_TEST_TMPDIR/www/images_background.zip"

@@ -96,6 +96,30 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
     done
 }
 
+# interrupted SIGNAL WORD...: sends the command the signal when it has waited for a while, whatever
+# this shell does with signals.
+interrupted() {
+    run --separate-stderr timeout --preserve-status -s "$1" 1 /usr/bin/python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}"
+}
+
+@test "an interrupted command says so" {
+    cd "$BATS_TEST_TMPDIR"
+    mkfifo pipe.npy
+    interrupted INT cluster pipe.npy
+    [ "$status" -eq 130 ]
+    [ "$stderr" = "imp cluster: interrupted" ]
+    interrupted TERM predict pipe.npy pipe.npy
+    [ "$status" -eq 143 ]
+    [ "$stderr" = "imp predict: interrupted" ]
+    interrupted INT demo --quiet --episodes 1000000 --updates 1
+    [ "$status" -eq 130 ]
+    [ "$stderr" = "imp demo: interrupted" ]
+    [ ! -e demo.png ]
+}
+
 @test "a full disk is an error" {
     [ -w /dev/full ] || skip "there is no /dev/full"
     run bash -c '"$IMP" --help > /dev/full'

@@ -37,7 +37,7 @@ static void check_export(void **state, const imp_dataset *dataset, const char *f
 {
     scratch_path folder = scratch_file(state, "exported");
     imp_error error;
-    if (imp_dataset_export(dataset, folder.text, &error) != IMP_OK)
+    if (imp_dataset_export(dataset, folder.text, NULL, &error) != IMP_OK)
         fail_msg("%s", error.message);
     imp_dataset *exported = open_ok(folder.text, NULL);
     assert_string_equal(imp_dataset_fingerprint(exported), fingerprint);
@@ -109,7 +109,7 @@ static void names_keep_their_endings(void **state)
     add_picture(state, "d/b.png/x.jpeg", picture_jpeg(6, 6, 1, 40, 0));
     imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
     imp_error error;
-    if (imp_dataset_export(dataset, scratch_file(state, "e").text, &error) != IMP_OK)
+    if (imp_dataset_export(dataset, scratch_file(state, "e").text, NULL, &error) != IMP_OK)
         fail_msg("%s", error.message);
     imp_dataset_free(dataset);
     static const char *const names[] = {"a/x.PNG", "a/x.jpg.png", "a/x.png", "b.png/x.jpeg.png"};
@@ -127,7 +127,7 @@ static void two_pictures_for_one_file_are_refused(void **state)
     imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
     scratch_path folder = scratch_file(state, "e");
     imp_error error;
-    assert_int_equal(imp_dataset_export(dataset, folder.text, &error), IMP_EINVAL);
+    assert_int_equal(imp_dataset_export(dataset, folder.text, NULL, &error), IMP_EINVAL);
     assert_non_null(strstr(error.message, "'a/x.jpg' and 'a/x.jpg.png' would both become '"));
     assert_int_equal(access(folder.text, F_OK), -1);
     imp_dataset_free(dataset);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "data/checksum.h"
 #include "data/pack.h"
 #include "failing_allocator.h"
@@ -69,6 +70,40 @@ static void a_pack_is_the_same_dataset(void **state)
     char command[1200];
     snprintf(command, sizeof command, "cmp -s '%s' '%s'", path.text, again.text);
     assert_int_equal(system(command), 0); // NOLINT(bugprone-command-processor)
+}
+
+static int questions;
+
+/* Says no the second time. */
+static imp_status stop_soon(imp_error *error)
+{
+    return ++questions < 2 ? IMP_OK : imp_fail(error, IMP_EIO, "stopped");
+}
+
+static void a_pack_that_is_stopped_leaves_nothing(void **state)
+{
+    imp_dataset *dataset = make(10, 200, 1); /* more than one block */
+    scratch_path path = scratch_file(state, "pack");
+    imp_error error;
+    questions = 0;
+    assert_int_equal(imp_dataset_pack_while(dataset, path.text, stop_soon, &error), IMP_EIO);
+    assert_string_equal(error.message, "stopped");
+    assert_int_equal(questions, 2);
+    assert_int_equal(scratch_entries(state), 0);
+    imp_dataset_free(dataset);
+}
+
+static void an_export_that_is_stopped_leaves_nothing(void **state)
+{
+    imp_dataset *dataset = make(2, 8, 1);
+    scratch_path path = scratch_file(state, "folder");
+    imp_error error;
+    questions = 0;
+    assert_int_equal(imp_dataset_export(dataset, path.text, stop_soon, &error), IMP_EIO);
+    assert_string_equal(error.message, "stopped");
+    assert_int_equal(questions, 2);
+    assert_int_equal(scratch_entries(state), 0);
+    imp_dataset_free(dataset);
 }
 
 static void a_pipe_is_no_pack(void **state)
@@ -292,6 +327,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(a_pack_that_is_stopped_leaves_nothing),
+        TEST(an_export_that_is_stopped_leaves_nothing),
         TEST(a_pipe_is_no_pack),
         TEST(a_pack_is_the_same_dataset),
         TEST(every_flipped_byte_is_noticed),
