@@ -63,6 +63,10 @@ static int add(const settings *given, const imp_mixture *mixture, const imp_labe
     return exit_status;
 }
 
+    if (status != IMP_GO_ON)
+        return status;
+    const char *output = given.output ? given.output : argv[1];
+    status = imp_check_point_files(command, &given.files, output);
 int imp_command_add(int argc, char **argv)
 {
     settings given = {0};
@@ -76,7 +80,7 @@ int imp_command_add(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
-        status = add(&given, mixture, &points, given.output ? given.output : argv[1]);
+        status = add(&given, mixture, &points, output);
     imp_labeled_rows_clear(&points);
     imp_mixture_free(mixture);
     return status;

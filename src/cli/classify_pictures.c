@@ -342,6 +342,8 @@ int imp_classify_pictures(const imp_classify_settings *given, double lambda, cha
     const imp_destination page = {"--html", "a page", given->html};
     int status = imp_check_files(command, &page, 1);
     if (status == IMP_GO_ON)
+        status = imp_check_inputs(command, page.path, &given->pictures.model, 1);
+    if (status == IMP_GO_ON)
         status = gather_support(given, &work.support);
     if (status == IMP_GO_ON)
         status = imp_gather_pictures(command, paths, count, &work.queries);

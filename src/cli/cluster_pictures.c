@@ -254,6 +254,8 @@ static int check_destinations(const imp_cluster_settings *given, const char *fol
 {
     const imp_destination page = {"--html", "a page", given->html};
     int status = imp_check_files(command, &page, 1);
+    if (status == IMP_GO_ON)
+        status = imp_check_inputs(command, page.path, &given->pictures.model, 1);
     return status == IMP_GO_ON ? imp_check_folder(command, sorted_folder(given), folder) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/create.h"
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "cli/destination.h"
 #include "cli/interrupt.h"
 #include "cli/vectors.h"
 #include "data/dataset.h"
@@ -220,7 +221,11 @@ static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, 
 static int run_show(const settings *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
-    int status = imp_data_open(command, name, &given->data, true, &dataset);
+    status = imp_data_open(command, name, &given->data, true, &dataset);
+    const char *path = imp_dataset_path(name);
+    int status = imp_check_inputs(command, output, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
     if (status != IMP_GO_ON)
         return status;
     size_t rows = (size_t)given->rows, columns = (size_t)given->columns;
@@ -259,7 +264,11 @@ static int run_split(const settings *given, const char *name, const char *output
 static int run_pack(const settings *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
-    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    status = imp_data_open(command, name, &given->data, false, &dataset);
+    const char *path = imp_dataset_path(name);
+    int status = imp_check_inputs(command, output, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
     if (status != IMP_GO_ON)
         return status;
     imp_error error;

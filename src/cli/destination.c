@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/create.h"
 #include "base/file.h"
@@ -89,5 +90,25 @@ int imp_check_folder(const char *command, const char *folder, const char *source
     imp_error error;
     if (imp_create_folder_probe(folder, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return IMP_GO_ON;
+}
+
+int imp_check_inputs(const char *command, const char *output, const char *const *inputs,
+                     size_t count)
+{
+    if (!output || access(output, F_OK) != 0)
+        return IMP_GO_ON;
+    for (size_t i = 0; i < count; i++) {
+        if (!inputs[i])
+            continue;
+        if (are_same(output, inputs[i]))
+            return imp_complain(IMP_EXIT_USAGE, command,
+                                "'%s' is read and cannot be written as well; name another file",
+                                output);
+        if (lies_in(output, inputs[i]))
+            return imp_complain(IMP_EXIT_USAGE, command,
+                                "'%s' is part of '%s', which is read; name another file", output,
+                                inputs[i]);
+    }
     return IMP_GO_ON;
 }

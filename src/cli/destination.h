@@ -2,7 +2,7 @@
  * destination.h - whether output can go where it shall, asked before the work begins.
  *
  * Embedding many pictures takes minutes; a slip in the name of the result must not cost them, and
- * must never cost a picture.
+ * must never cost a picture or anything else that the command reads.
  */
 #ifndef IMP_CLI_DESTINATION_H
 #define IMP_CLI_DESTINATION_H
@@ -16,7 +16,7 @@ typedef struct imp_destination {
     const char *path;   /* NULL: it is not wanted */
 } imp_destination;
 
-/* Both return IMP_GO_ON, or the status to exit with after a sentence. `command` is named in it. */
+/* All return IMP_GO_ON, or the status to exit with after a sentence. `command` is named in it. */
 
 /* Whether each of the files can be written, is no picture, and is none of the others. */
 int imp_check_files(const char *command, const imp_destination *files, size_t count);
@@ -24,5 +24,11 @@ int imp_check_files(const char *command, const imp_destination *files, size_t co
 /* Whether `folder` is new or empty and lies outside of `source`, whose pictures are to go there;
  * NULL: it is not wanted. */
 int imp_check_folder(const char *command, const char *folder, const char *source);
+
+/* Whether writing the file `output` leaves the `count` files and folders in `inputs` as they are:
+ * it is none of them, and none that is there already in one of the folders. NULL, for `output` or
+ * among the inputs, stands for nothing. */
+int imp_check_inputs(const char *command, const char *output, const char *const *inputs,
+                     size_t count);
 
 #endif

@@ -170,6 +170,8 @@ int imp_command_embed(int argc, char **argv)
     };
     status = beside ? imp_check_files(command, files, FILES)
                     : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    for (int i = 0; i < FILES && status == IMP_GO_ON; i++)
+        status = imp_check_inputs(command, files[i].path, &given.pictures.model, 1);
     if (status == IMP_GO_ON)
         status = given.labels ? imp_gather_classes(command, argv[1], &pictures)
                               : imp_gather_pictures(command, argv + 1, operands, &pictures);

@@ -5,7 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/data_options.h"
+#include "cli/destination.h"
 #include "cli/training_options.h"
+#include "data/dataset.h"
 
 typedef struct arguments {
     imp_data_settings data;
@@ -178,6 +180,10 @@ static int run(int argc, char **argv, arguments *given)
         return status;
     if (given->save && given->sheet)
         return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
+    const char *path = imp_dataset_path(argv[2]);
+    status = imp_check_inputs(command, given->save ? given->save : given->sheet, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
     if (given->count != 1 && !given->save)
         return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     imp_dataset *dataset;

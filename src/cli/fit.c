@@ -82,7 +82,9 @@ int imp_command_fit(int argc, char **argv)
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
     double lambda;
-    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
+    status = imp_check_point_files(command, &given.files, given.output);
+    if (status == IMP_GO_ON)
+        status = imp_read_lambda(command, given.parameters.lambda, &lambda);
     if (status != IMP_GO_ON)
         return status;
     imp_labeled_rows points;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/destination.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
 #include "train/model.h"
@@ -145,6 +146,9 @@ static int export_model(const arguments *given, const char *path, imp_error *err
     imp_status failed = imp_onnx_save(network, given->onnx, error);
     imp_network_free(network);
     return failed ? fail(error) : EXIT_SUCCESS;
+    int status = imp_check_inputs(command, given->onnx, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
 }
 
 static int import_model(arguments *given, const char *path, imp_error *error)
@@ -158,6 +162,9 @@ static int import_model(arguments *given, const char *path, imp_error *error)
                                          (size_t)given->side, &model, error);
     if (!failed) {
         failed = imp_model_write(&model, given->out, error);
+    int status = imp_check_inputs(command, given->out, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
         imp_model_clear(&model);
     }
     return failed ? fail(error) : EXIT_SUCCESS;

@@ -13,6 +13,7 @@
 #include <imp/metrics.h>
 
 #include "base/npy.h"
+#include "cli/destination.h"
 #include "methods/contingency.h"
 
 /* ---- reading ---- */
@@ -234,6 +235,12 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
     if (status != IMP_GO_ON)
         imp_labeled_rows_clear(points);
     return status;
+}
+
+int imp_check_point_files(const char *command, const imp_point_files *files, const char *output)
+{
+    const char *inputs[] = {files->support, files->labels, files->unlabeled};
+    return imp_check_inputs(command, output, inputs, sizeof inputs / sizeof *inputs);
 }
 
 size_t imp_count_classes(const int32_t *labels, size_t count)

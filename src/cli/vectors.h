@@ -41,6 +41,9 @@ typedef struct imp_labeled_rows {
 int imp_read_labeled_rows(const char *command, const imp_point_files *files,
                           imp_labeled_rows *points);
 
+/* Whether writing `output` leaves these files as they are. */
+int imp_check_point_files(const char *command, const imp_point_files *files, const char *output);
+
 void imp_labeled_rows_clear(imp_labeled_rows *points);
 
 /* One more than the largest label; 0 if there is none. */
@@ -65,8 +68,8 @@ json_t *imp_json_integers(const int32_t *values, size_t count);
  * double back. */
 int imp_json_print(const char *command, json_t *object);
 
-#endif
 /* The same of a report that people read as well, over several lines. NULL, which is what jansson
  * makes of a report without memory, is a failure. */
 int imp_json_print_report(const char *command, json_t *report);
 
+#endif

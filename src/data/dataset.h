@@ -104,6 +104,10 @@ void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
 void imp_fingerprint_format(imp_dataset *dataset);
 
+/* Where the data lies that imp_dataset_open() takes `name` for; NULL where it is not read at all.
+ */
+const char *imp_dataset_path(const char *name);
+
 /* Asked now and then by work that takes long: whether to go on. Any failure ends the work. */
 typedef imp_status imp_go_on(imp_error *error);
 

@@ -62,6 +62,12 @@ bool imp_names_folder(const char *name, const char **path)
     return what == FOLDER || (what == UNKNOWN && guess(*path) == FOLDER);
 }
 
+const char *imp_dataset_path(const char *name)
+{
+    const char *path;
+    return parse_name(name, &path) == GLYPHS ? NULL : path;
+}
+
 static imp_status check_options(const imp_dataset_options *options, imp_error *error)
 {
     if (options->struct_size != sizeof *options)

@@ -101,6 +101,35 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
     [ "$stderr" = "imp data: the folder 'again' is not empty; name one that is new or empty" ]
 }
 
+@test "what is read is not written over" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs birds "${small[@]}"
+    (cd birds && /usr/bin/python3 -m zipfile -c ../birds.zip alphabet0*)
+    "$IMP" data pack birds birds.pack
+    ln -s birds.pack link
+    find birds birds.zip birds.pack -type f -exec md5sum {} + >before
+    refused="is read and cannot be written as well; name another file"
+    for data in birds.zip birds.pack pack:birds.pack; do
+        run --separate-stderr "$IMP" data pack $data "./${data#pack:}"
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp data: './${data#pack:}' $refused" ]
+    done
+    run --separate-stderr "$IMP" data show birds.pack link
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp data: 'link' $refused" ]
+    for data in birds folder:birds/ "$PWD/birds"; do
+        run --separate-stderr "$IMP" data show "$data" birds/alphabet01/character01/01.png
+        [ "$status" -eq 2 ]
+        [[ $stderr == "imp data: 'birds/alphabet01/character01/01.png' is part of '"*"birds"*"', \
+which is read; name another file" ]]
+    done
+    md5sum --check --quiet before
+    # A name that nothing has yet costs nothing.
+    "$IMP" data show birds birds/sheet.png
+    touch glyphs
+    "$IMP" data pack glyphs glyphs "${small[@]}"
+}
+
 @test "an interrupted export leaves nothing" {
     cd "$BATS_TEST_TMPDIR"
     mkdir empty

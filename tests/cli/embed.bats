@@ -35,6 +35,24 @@ assert x.shape == (4, 128) and x.dtype == "float32", x.shape' "$BATS_TEST_TMPDIR
     [ ! -e "$BATS_TEST_TMPDIR/y.txt" ]
 }
 
+@test "embed: the model is not written over" {
+    cp run/model.safetensors "$BATS_TEST_TMPDIR/m"
+    for output in "-o $BATS_TEST_TMPDIR/m" "-o $BATS_TEST_TMPDIR/x --names $BATS_TEST_TMPDIR/m"; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" embed shapes --model "$BATS_TEST_TMPDIR/m" $output
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp embed: '$BATS_TEST_TMPDIR/m' is read and cannot be written as well; name \
+another file" ]
+    done
+    for command in "classify --support shapes" cluster; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" $command shapes --model "$BATS_TEST_TMPDIR/m" \
+            --html "$BATS_TEST_TMPDIR/m"
+        [ "$status" -eq 2 ]
+    done
+    cmp run/model.safetensors "$BATS_TEST_TMPDIR/m"
+}
+
 @test "embed: vectors depend on nothing but the picture" {
     "$IMP" embed shapes "${model[@]}" -o "$BATS_TEST_TMPDIR/all.npy" --threads 2
     "$IMP" embed shapes/ring/3.png "${model[@]}" -o "$BATS_TEST_TMPDIR/one.npy" --threads 1

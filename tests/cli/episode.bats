@@ -63,6 +63,18 @@ for image, label in zip(episode["supports"]["images"], episode["supports"]["labe
     [ "$stderr" = "imp episode: there are 2 super-classes in the val split; 10-way episodes need 10" ]
 }
 
+@test "data is not written over" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data pack glyphs d.pack "${small[@]}"
+    cp d.pack before
+    for option in --save --sheet; do
+        run --separate-stderr "$IMP" episode draw d.pack $option d.pack
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp episode: 'd.pack' is read and cannot be written as well; name another file" ]
+    done
+    cmp d.pack before
+}
+
 @test "wrong command lines are refused" {
     run --separate-stderr "$IMP" episode paint glyphs
     [ "$status" -eq 2 ]

@@ -228,6 +228,18 @@ END
     [[ $output == *"Try next"* ]]
     [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
 }
+@test "model import and export do not write over what they read" {
+    cp $model here.safetensors
+    for words in "export here.safetensors --onnx" "import here.safetensors --out"; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" model $words here.safetensors
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp model: 'here.safetensors' is read and cannot be written as well; name \
+another file" ]
+        cmp $model here.safetensors
+    done
+}
+
 
 @test "demo refuses a picture of an unknown kind before it trains" {
     run --separate-stderr "$IMP" demo --picture small.jpg

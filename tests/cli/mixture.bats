@@ -97,6 +97,32 @@ numbering from 2 on without a gap" ]
     [[ $stderr == "imp predict: "*q.npy* ]]
 }
 
+@test "fit, add: points are not written over, nor half of them left out" {
+    "$IMP" fit --support s.npy --labels y.npy -o=m.safetensors
+    md5sum ./*.npy m.safetensors >before
+    for file in s.npy y.npy u.npy; do
+        for command in fit "add m.safetensors"; do
+            # shellcheck disable=SC2086 # words are options
+            run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --unlabeled u.npy \
+                -o ../${PWD##*/}/$file
+            [ "$status" -eq 2 ]
+            [ "$stderr" = "imp ${command%% *}: '../${PWD##*/}/$file' is read and cannot be written as \
+well; name another file" ]
+        done
+    done
+    for command in "fit -o n.safetensors" "add m.safetensors"; do
+        for twice in support labels unlabeled; do
+            # shellcheck disable=SC2086 # words are options
+            run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --unlabeled u.npy \
+                --$twice again.npy
+            [ "$status" -eq 2 ]
+            [ "$stderr" = "imp ${command%% *}: option '--$twice' is given twice" ]
+        done
+    done
+    md5sum --check --quiet before
+    [ ! -e n.safetensors ]
+}
+
 @test "fit, predict: one point, one class, no queries, extreme variances" {
     npy one.npy 'np.array([[1, 2]], "float32")'
     npy zero.npy 'np.array([0])'
