@@ -12,12 +12,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
-    {IMP_OPTION_TEXT(settings, files.support), .name = "support", .argument = "FILE",
-     .help = "labelled points, a row each"},
-    {IMP_OPTION_TEXT(settings, files.labels), .name = "labels", .argument = "FILE",
-     .help = "their classes, old ones or the next new ones; -1 is an unlabelled point"},
-    {IMP_OPTION_TEXT(settings, files.unlabeled), .name = "unlabeled", .argument = "FILE",
-     .help = "points without labels"},
+    IMP_POINT_OPTIONS(settings, files, "", "old ones or the next new ones", ""),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the new mixture; if not given it replaces the old one"},
@@ -63,15 +58,15 @@ static int add(const settings *given, const imp_mixture *mixture, const imp_labe
     return exit_status;
 }
 
-    if (status != IMP_GO_ON)
-        return status;
-    const char *output = given.output ? given.output : argv[1];
-    status = imp_check_point_files(command, &given.files, output);
 int imp_command_add(int argc, char **argv)
 {
     settings given = {0};
     int operands;
     int status = imp_parse(&imp_add_usage, argc, argv, &given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+    const char *output = given.output ? given.output : argv[1];
+    status = imp_check_point_files(command, &given.files, output);
     if (status != IMP_GO_ON)
         return status;
     imp_mixture *mixture = NULL;

@@ -4,7 +4,7 @@
  *
  *     typedef struct settings { imp_point_files files; imp_parameters given; ... } settings;
  *
- *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files, "", ""),
+ *     static const imp_option options[] = {IMP_POINT_OPTIONS(settings, files, "", "integers", ""),
  *                                          {IMP_OPTION_HEADING("Method")},
  *                                          IMP_PARAMETER_OPTIONS(settings, given, "", ""), ...};
  *
@@ -35,12 +35,13 @@ typedef struct imp_parameters {
     }
 
 /* clang-format off */
-/* The last two are texts about what else they may be, "" where they may be nothing else. */
-#define IMP_POINT_OPTIONS(settings, member, or_support, or_unlabeled)                              \
+/* `classes` says which there may be; `or_support` and `or_unlabeled` what else these may be, "" where
+ * they may be nothing else. */
+#define IMP_POINT_OPTIONS(settings, member, or_support, classes, or_unlabeled)                     \
     {IMP_OPTION_TEXT(settings, member.support), .name = "support", .argument = "FILE",             \
      .once = true, .help = "labelled points, a row each" or_support},                              \
     {IMP_OPTION_TEXT(settings, member.labels), .name = "labels", .argument = "FILE",               \
-     .help = "their classes, integers from 0 on; -1 is an unlabelled point"},                      \
+     .once = true, .help = "their classes, " classes "; -1 is an unlabelled point"},               \
     {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
      .once = true, .help = "more points without labels" or_unlabeled}
 

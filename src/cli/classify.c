@@ -12,7 +12,7 @@ static const imp_option options[] = {
     IMP_POINT_OPTIONS(settings, files,
                       "; or a folder, whose sub-folders are classes of pictures and their names "
                       "the answers",
-                      "; or pictures"),
+                      "integers from 0 on", "; or pictures"),
     {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE", .once = true,
      .help = "points to classify; pictures stand on the command line instead"},
     {IMP_OPTION_HEADING("Pictures")},

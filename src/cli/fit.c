@@ -16,7 +16,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
-    IMP_POINT_OPTIONS(settings, files, "", ""),
+    IMP_POINT_OPTIONS(settings, files, "", "integers from 0 on", ""),
     {IMP_OPTION_HEADING("Method")},
     IMP_PARAMETER_OPTIONS(settings, parameters, "", ""),
     {IMP_OPTION_HEADING("Output")},
