@@ -139,10 +139,10 @@ static const imp_option *find_option(const imp_usage *usage, const char *name, s
     return NULL;
 }
 
-/* The option whose short form is `word`, or NULL. */
-static const imp_option *find_letter(const imp_usage *usage, const char *word)
+/* The option whose short form is the first `length` characters of `word`, or NULL. */
+static const imp_option *find_letter(const imp_usage *usage, const char *word, size_t length)
 {
-    if (word[0] != '-' || word[1] == '\0' || word[2] != '\0')
+    if (length != 2)
         return NULL;
     for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
         if (option->letter == word[1])
@@ -176,7 +176,7 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
 
-    const imp_option *option = find_letter(usage, word);
+    const imp_option *option = find_letter(usage, word, length);
     if (strncmp(word, "--", 2) == 0)
         option = find_option(usage, word + 2, length - 2);
     if (!option)

@@ -111,10 +111,10 @@ enum {
 /* Parses a command line; argv[0] is the command's name and is not looked at.
  *
  * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
- * defaults, then as the command line says. Options are --name value or --name=value or -n value,
- * and may stand between operands; "--" ends them. The last word on an option counts, unless it is
- * one to be given once. The operands are moved to argv[1] .. argv[*operands]; where the command has
- * actions, argv[1] is one of them and the others are as many as it takes.
+ * defaults, then as the command line says. Options are --name value or --name=value, or the same
+ * with -n, and may stand between operands; "--" ends them. The last word on an option counts,
+ * unless it is one to be given once. The operands are moved to argv[1] .. argv[*operands]; where
+ * the command has actions, argv[1] is one of them and the others are as many as it takes.
  *
  * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help or --help-all has printed
  * the usage, IMP_EXIT_USAGE after a sentence on stderr. */

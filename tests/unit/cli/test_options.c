@@ -148,6 +148,10 @@ static void a_short_form(void **state)
     assert_int_equal(result.status, IMP_GO_ON);
     assert_string_equal(result.settings.output, "out.npy");
     assert_int_equal(result.operands, 1);
+    char joined[] = "-o=x=y a.npy";
+    result = parse(joined);
+    assert_int_equal(result.status, IMP_GO_ON);
+    assert_string_equal(result.settings.output, "x=y");
     assert_refused("a.npy -o", "imp fit: option '--output' needs a value: FILE\n");
     assert_refused("a.npy -p x",
                    "imp fit: unknown option '-p'; 'imp fit --help' lists the options\n");
