@@ -135,6 +135,9 @@ static int gather(const arguments *given, const imp_model *model, field *all)
     imp_sweep range = {0};
     if (given->sweep && !imp_sweep_parse(given->sweep, &range))
         return complain_sweep(given);
+    if (!*given->settings.method)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "option '--method' needs the name of a method");
     all->count = 0;
     for (const char *list = given->settings.method; *list;) {
         char name[NAME_ROOM];

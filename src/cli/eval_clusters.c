@@ -33,6 +33,9 @@ static int gather(const imp_cluster_contest *contest, field *all)
 {
     size_t thresholds = contest->lambda_count > 0 ? contest->lambda_count : 1;
     imp_error error;
+    if (!*contest->settings->method)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "option '--method' needs the name of a method");
     all->count = 0;
     for (const char *list = contest->settings->method; *list;) {
         char name[32];

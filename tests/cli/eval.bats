@@ -125,6 +125,13 @@ assert len(json.load(sys.stdin)["command"]) > 1000'
 }
 
 @test "eval's mistakes are sentences" {
+    for way in "" --unsupervised; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" eval --model $model --method "" $way
+        [ "$status" -eq 2 ]
+        [ -z "$output" ]
+        [ "$stderr" = "imp eval: option '--method' needs the name of a method" ]
+    done
     run --separate-stderr "$IMP" eval --model $model --unsupervised --method prototypes
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp eval: 'prototypes' does not cluster without labels; imp and dp-means do; choose with --method" ]
@@ -221,13 +228,6 @@ END
     [ "$status" -eq 2 ]
 }
 
-@test "demo compares, draws and speaks" {
-    run --separate-stderr "$IMP" demo --updates 2 --episodes 2 --picture small.png
-    [ "$status" -eq 0 ]
-    [[ $output == *"method"*"accuracy"*"clusters per class"*"training"* ]]
-    [[ $output == *"Try next"* ]]
-    [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
-}
 @test "model import and export do not write over what they read" {
     cp $model here.safetensors
     for words in "export here.safetensors --onnx" "import here.safetensors --out"; do
@@ -240,6 +240,13 @@ another file" ]
     done
 }
 
+@test "demo compares, draws and speaks" {
+    run --separate-stderr "$IMP" demo --updates 2 --episodes 2 --picture small.png
+    [ "$status" -eq 0 ]
+    [[ $output == *"method"*"accuracy"*"clusters per class"*"training"* ]]
+    [[ $output == *"Try next"* ]]
+    [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
+}
 
 @test "demo refuses a picture of an unknown kind before it trains" {
     run --separate-stderr "$IMP" demo --picture small.jpg
