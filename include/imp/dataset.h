@@ -168,12 +168,14 @@ IMP_API imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path
 IMP_API imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder,
                                            imp_error *error);
 
-/* One cell of a contact sheet: image number and a mark (0: none, 1..: a colour around it). */
+/* One cell of a contact sheet: image number and a mark (0: none, 1..: a colour around it, none of
+ * which is gray; IMP_SHEET_GRAY: gray). The colours repeat after a while. */
 typedef struct imp_sheet_cell {
     size_t image; /* IMP_SHEET_EMPTY leaves the cell empty */
     uint32_t mark;
 } imp_sheet_cell;
 #define IMP_SHEET_EMPTY SIZE_MAX
+#define IMP_SHEET_GRAY UINT32_MAX
 
 /* Writes a PNG of rows x columns cells, row by row. High values are drawn dark in gray datasets, so
  * that ink looks like ink. */

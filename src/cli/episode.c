@@ -107,7 +107,6 @@ static void fill_row(const imp_episode *episode, size_t begin, size_t count, siz
 /* A row per label: supports in its colour, then queries, then unlabelled images in gray. */
 static int write_sheet(const imp_dataset *dataset, const imp_episode *episode, const char *path)
 {
-    enum { GRAY = 8 };
     size_t begin[] = {0, episode->supports, episode->supports + episode->queries};
     size_t count[] = {episode->supports, episode->queries, episode->unlabeled};
     size_t start[3], columns = 0;
@@ -130,7 +129,7 @@ static int write_sheet(const imp_dataset *dataset, const imp_episode *episode, c
             fill_row(episode, begin[part], count[part], label,
                      part == 0   ? (uint32_t)label + 1
                      : part == 1 ? 0
-                                 : GRAY,
+                                 : IMP_SHEET_GRAY,
                      cells + label * columns + start[part]);
     imp_error error;
     int status = EXIT_SUCCESS;

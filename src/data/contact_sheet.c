@@ -12,10 +12,16 @@ enum { GAP = 2, LARGEST = 16384 };
 
 /* Colours of the marks, chosen to be told apart; they repeat. */
 static const uint8_t palette[][3] = {
-    {0x1F, 0x77, 0xB4}, {0xFF, 0x7F, 0x0E}, {0x2C, 0xA0, 0x2C}, {0xD6, 0x27, 0x28},
-    {0x94, 0x67, 0xBD}, {0x8C, 0x56, 0x4B}, {0xE3, 0x77, 0xC2}, {0x7F, 0x7F, 0x7F},
-    {0xBC, 0xBD, 0x22}, {0x17, 0xBE, 0xCF},
+    {0x1F, 0x77, 0xB4}, {0xFF, 0x7F, 0x0E}, {0x2C, 0xA0, 0x2C},
+    {0xD6, 0x27, 0x28}, {0x94, 0x67, 0xBD}, {0x8C, 0x56, 0x4B},
+    {0xE3, 0x77, 0xC2}, {0xBC, 0xBD, 0x22}, {0x17, 0xBE, 0xCF},
 };
+
+static const uint8_t *colour_of(uint32_t mark)
+{
+    static const uint8_t gray[] = {0x7F, 0x7F, 0x7F};
+    return mark == IMP_SHEET_GRAY ? gray : palette[(mark - 1) % (sizeof palette / sizeof *palette)];
+}
 
 static void fill(imp_image *sheet, size_t left, size_t top, size_t side, const uint8_t *colour)
 {
@@ -70,8 +76,7 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
         }
         coloured = coloured || cells[i].mark > 0;
         if (cells[i].mark > 0)
-            fill(&sheet, left, top, pitch,
-                 palette[(cells[i].mark - 1) % (sizeof palette / sizeof *palette)]);
+            fill(&sheet, left, top, pitch, colour_of(cells[i].mark));
         imp_dataset_image(dataset, cells[i].image, planes);
         place(dataset, planes, &sheet, left + GAP, top + GAP);
     }

@@ -75,6 +75,21 @@ for image, label in zip(episode["supports"]["images"], episode["supports"]["labe
     cmp d.pack before
 }
 
+@test "on a sheet only what has no label is gray" {
+    "$IMP" episode draw glyphs "${small[@]}" --way 9 --shot 1 --queries 1 --unlabeled 1 \
+        --sheet "$BATS_TEST_TMPDIR/e.png"
+    /usr/bin/python3 - "$BATS_TEST_TMPDIR/e.png" <<'END'
+import sys
+from PIL import Image
+sheet = Image.open(sys.argv[1])
+side = 12 + 2 * 2
+marks = [[sheet.getpixel((column * side, row * side)) for column in range(3)] for row in range(9)]
+gray = (127, 127, 127)
+assert all(row[1:] == [(255, 255, 255), gray] for row in marks), marks
+assert len({row[0] for row in marks} | {gray}) == 10, marks
+END
+}
+
 @test "wrong command lines are refused" {
     run --separate-stderr "$IMP" episode paint glyphs
     [ "$status" -eq 2 ]
