@@ -25,6 +25,25 @@ void imp_print_text(const char *text, FILE *stream)
     }
 }
 
+void imp_print_word(const char *word, FILE *stream)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    while (*word) {
+        size_t control = imp_utf8_control(word);
+        if (*word == '\'')
+            fputs("'\\'", stream); /* outside of the quotes; new ones begin */
+        fputc(control > 0 ? '?' : *word, stream);
+        word += control > 0 ? control : 1;
+    }
+    fputc('\'', stream);
+}
+
 int imp_complain(int status, const char *command, const char *format, ...)
 {
     char sentence[2 * PATH_MAX];

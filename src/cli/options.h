@@ -146,6 +146,9 @@ void imp_option_explain(const imp_option *option, const imp_option *heading, imp
  * must neither break a line nor tell a terminal what to do. */
 void imp_print_text(const char *text, FILE *stream);
 
+/* The same of a word that is to be pasted into a shell: in quotes if it needs them. */
+void imp_print_word(const char *word, FILE *stream);
+
 /* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr, as
  * imp_print_text() does, and returns `status`, so that a failing command ends in `return
  * imp_complain(...)`. */

@@ -234,8 +234,10 @@ static void conclude(const arguments *given, const imp_train_result *result)
 {
     const char *folder = given->resume ? given->resume : given->out;
     if (!result->finished) {
-        fprintf(stderr, "stopped after update %llu; go on with: imp train --resume %s\n",
-                (unsigned long long)result->update, folder);
+        fprintf(stderr, "stopped after update %llu; go on with: imp train --resume ",
+                (unsigned long long)result->update);
+        imp_print_word(folder, stderr);
+        fputc('\n', stderr);
         return;
     }
     if (given->quiet)

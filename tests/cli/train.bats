@@ -178,6 +178,22 @@ run; rename it, or make a symbolic link to it" ]
     [[ $stderr == *"which is not UTF-8"* ]]
 }
 
+@test "the folder of a stopped run can be pasted" {
+    folder="it's my run"
+    "$IMP" train --out "$folder" "${tiny[@]}" --updates 100000 --validate-every 0 2>err &
+    until [ -s "$folder/log.csv" ]; do kill -0 $!; done
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 130 ]
+    line=$(tail -n 1 err)
+    eval "words=(${line#*go on with: })"
+    # shellcheck disable=SC2154 # made by eval
+    [ "${words[*]:0:3}" = "imp train --resume" ]
+    [ "${words[3]}" = "$folder" ]
+    [ ${#words[@]} -eq 4 ]
+}
+
 @test "one update is told as one" {
     run --separate-stderr "$IMP" train --out one "${tiny[@]}" --updates 1
     [ "$status" -eq 0 ]

@@ -240,6 +240,27 @@ static void wrong_options_are_refused_in_one_sentence(void **state)
     assert_refused("a b c", "imp fit: unexpected argument 'c'\n");
 }
 
+/* ---- words ---- */
+
+static void words_can_be_pasted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *printed;
+    } cases[] = {{"run/1_a-b.c", "run/1_a-b.c"}, {"", "''"},
+                 {"my run", "'my run'"},         {"it's", "'it'\\''s'"},
+                 {"$HOME", "'$HOME'"},           {"~", "'~'"},
+                 {"caf\u00e9", "'caf\u00e9'"},   {"a\x1b[31m\nb", "'a?[31m?b'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char printed[100] = "";
+        FILE *stream = fmemopen(printed, sizeof printed, "w");
+        assert_non_null(stream);
+        imp_print_word(cases[i].word, stream);
+        fclose(stream);
+        assert_string_equal(printed, cases[i].printed);
+    }
+}
+
 /* ---- actions ---- */
 
 static const imp_action actions[] = {{"show", "DATA", 1, "what it holds"},
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(spaces_are_not_part_of_a_number),
         cmocka_unit_test(wrong_options_are_refused_in_one_sentence),
+        cmocka_unit_test(words_can_be_pasted),
         cmocka_unit_test(an_action_and_its_operands),
         cmocka_unit_test(a_wrong_action_is_refused_in_one_sentence),
     };
