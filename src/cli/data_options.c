@@ -1,9 +1,6 @@
 /* data_options.c - opens the dataset that a command's options describe. */
 #include "cli/data_options.h"
 
-const char *const imp_colour_choices[] = {"own", "gray", "rgb", NULL};
-const char *const imp_ink_choices[] = {"own", "as-is", "invert", NULL};
-
 int imp_data_open(const char *command, const char *name, const imp_data_settings *settings,
                   bool skip_broken, imp_dataset **out)
 {

@@ -12,6 +12,7 @@
 #include <imp/dataset.h>
 
 #include "cli/options.h"
+#include "train/settings.h"
 
 typedef struct imp_data_settings {
     int64_t size, rotations, split_seed, threads;
@@ -19,9 +20,6 @@ typedef struct imp_data_settings {
     const char *split;
     int64_t alphabets, fewest_characters, most_characters, drawings, glyph_seed;
 } imp_data_settings;
-
-extern const char *const imp_colour_choices[]; /* own, gray, rgb */
-extern const char *const imp_ink_choices[];    /* own, as-is, invert */
 
 /* clang-format off */
 #define IMP_DATA_OPTIONS(settings, member)                                                         \
@@ -35,9 +33,9 @@ extern const char *const imp_ink_choices[];    /* own, as-is, invert */
              "lists:FOLDER"},                                                                      \
     {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_CHOICE(settings, member.colour), .name = "colour", .argument = "KIND",             \
-     .choices = imp_colour_choices, .initial = "own", .help = "make pictures gray or RGB"},        \
+     .choices = imp_colour_names, .initial = "own", .help = "make pictures gray or RGB"},          \
     {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
-     .choices = imp_ink_choices, .initial = "own",                                                 \
+     .choices = imp_ink_names, .initial = "own",                                                   \
      .help = "invert pictures; own inverts Omniglot's"},                                           \
     {IMP_OPTION_INTEGER(settings, member.rotations), .name = "rotations", .argument = "N",         \
      .integers = {1, 4}, .initial = "1",                                                           \

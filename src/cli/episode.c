@@ -18,10 +18,9 @@ typedef struct arguments {
 } arguments;
 #define IMP_ARGUMENTS arguments
 
-/* In the order of imp_episode_kind, imp_purpose and imp_pool. */
+/* In the order of imp_episode_kind and imp_purpose. */
 static const char *const kinds[] = {"classes", "super-classes", "unsupervised", NULL};
 static const char *const purposes[] = {"training", "validation", "testing", NULL};
-static const char *const pools[] = {"own", "train", "val", "test", "all", NULL};
 
 /* clang-format off */
 static const imp_option options[] = {
@@ -36,8 +35,8 @@ static const imp_option options[] = {
      .integers = {0, INT64_MAX}, .initial = "0",
      .help = "the number of the episode, or of the first"},
     IMP_OPTIONS_OF(IMP_COUNT_SETTINGS)
-    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT", .choices = pools,
-     .initial = "own", .help = "draw classes of this split"},
+    {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
+     .choices = imp_pool_names, .initial = "own", .help = "draw classes of this split"},
     IMP_DATA_OPTIONS(arguments, data),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(arguments, sheet), .name = "sheet", .argument = "FILE",
@@ -179,12 +178,12 @@ static int run(int argc, char **argv, arguments *given)
         return status;
     if (given->save && given->sheet)
         return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
+    if (given->count != 1 && !given->save)
+        return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     const char *path = imp_dataset_path(argv[2]);
     status = imp_check_inputs(command, given->save ? given->save : given->sheet, &path, 1);
     if (status != IMP_GO_ON)
         return status;
-    if (given->count != 1 && !given->save)
-        return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     imp_dataset *dataset;
     status = imp_data_open(command, argv[2], &given->data, false, &dataset);
     if (status != IMP_GO_ON)
