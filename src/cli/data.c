@@ -142,7 +142,9 @@ static void info_text(const imp_dataset *dataset)
 {
     imp_size_range sizes = imp_dataset_sizes(dataset);
     unsigned size = imp_dataset_size(dataset);
-    printf("kind         %s\n", imp_dataset_kind(dataset));
+    printf("kind         ");
+    imp_print_text(imp_dataset_kind(dataset), stdout);
+    putchar('\n');
     printf("images       %zu, %s, %u x %u pixels", imp_dataset_images(dataset),
            imp_dataset_channels(dataset) == 1 ? "gray" : "RGB", size, size);
     if (sizes.largest[0] != size || sizes.largest[1] != size || sizes.smallest[0] != size ||
@@ -220,12 +222,12 @@ static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, 
 
 static int run_show(const settings *given, const char *name, const char *output)
 {
-    imp_dataset *dataset;
-    status = imp_data_open(command, name, &given->data, true, &dataset);
     const char *path = imp_dataset_path(name);
     int status = imp_check_inputs(command, output, &path, 1);
     if (status != IMP_GO_ON)
         return status;
+    imp_dataset *dataset;
+    status = imp_data_open(command, name, &given->data, true, &dataset);
     if (status != IMP_GO_ON)
         return status;
     size_t rows = (size_t)given->rows, columns = (size_t)given->columns;
@@ -263,12 +265,12 @@ static int run_split(const settings *given, const char *name, const char *output
 
 static int run_pack(const settings *given, const char *name, const char *output)
 {
-    imp_dataset *dataset;
-    status = imp_data_open(command, name, &given->data, false, &dataset);
     const char *path = imp_dataset_path(name);
     int status = imp_check_inputs(command, output, &path, 1);
     if (status != IMP_GO_ON)
         return status;
+    imp_dataset *dataset;
+    status = imp_data_open(command, name, &given->data, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
     imp_error error;

@@ -185,9 +185,11 @@ static int print_json(const arguments *given, const char *command_line, const im
 static void print_table(const arguments *given, const imp_dataset *dataset, const field *all,
                         const imp_evaluation *results)
 {
-    printf("%lld %s episodes, seed %lld, of %s (%.12s), batch norm with %s\n\n",
-           (long long)given->episodes, purposes[given->purpose], (long long)given->test_seed,
-           given->settings.data, imp_dataset_fingerprint(dataset), statistics[given->batch_norm]);
+    printf("%lld %s episodes, seed %lld, of ", (long long)given->episodes, purposes[given->purpose],
+           (long long)given->test_seed);
+    imp_print_text(given->settings.data, stdout);
+    printf(" (%.12s), batch norm with %s\n\n", imp_dataset_fingerprint(dataset),
+           statistics[given->batch_norm]);
     printf("%-22s%18s%12s%14s%12s\n", "method", "accuracy", "clusters", "per class", "lambda");
     for (size_t i = 0; i < all->count; i++) {
         char accuracy[40], lambda[24] = "-";

@@ -138,9 +138,11 @@ static int print_json(const imp_cluster_contest *contest, const field *all)
 static void print_table(const imp_cluster_contest *contest, const field *all)
 {
     static const char *const purposes[] = {"training", "validation", "testing"};
-    printf("%zu %s episodes without labels, seed %llu, of %s (%.12s), batch norm with %s\n",
-           contest->episodes, purposes[contest->purpose], (unsigned long long)contest->seed,
-           contest->settings->data, imp_dataset_fingerprint(contest->dataset), contest->statistics);
+    printf("%zu %s episodes without labels, seed %llu, of ", contest->episodes,
+           purposes[contest->purpose], (unsigned long long)contest->seed);
+    imp_print_text(contest->settings->data, stdout);
+    printf(" (%.12s), batch norm with %s\n", imp_dataset_fingerprint(contest->dataset),
+           contest->statistics);
     if (all->chosen)
         printf("lambda chosen by AMI on %zu validation episodes\n", contest->validation);
     printf("\n%-12s%10s%17s%17s%17s%12s\n", "method", "lambda", "purity", "NMI", "AMI", "clusters");

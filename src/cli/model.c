@@ -100,21 +100,28 @@ static void print_text(const imp_model *model)
 {
     const imp_network_options *input = imp_network_options_of(model->network);
     const imp_settings *settings = &model->settings;
-    printf("network     %s, %zu parameters\n", imp_network_description(model->network),
-           parameters_of(model));
+    printf("network     ");
+    imp_print_text(imp_network_description(model->network), stdout);
+    printf(", %zu parameters\n", parameters_of(model));
     printf("images      %zux%zux%zu, %s\n", input->channels, input->height, input->width,
            model->origin.inverted ? "1 - byte / 255" : "byte / 255");
     printf("embedding   %zu dimensions\n", imp_network_output_size(model->network));
-    printf("method      %s", settings->method);
+    printf("method      ");
+    imp_print_text(settings->method, stdout);
     if (settings->sigma_l > 0)
         printf(", sigma_l %.4g", settings->sigma_l);
     if (settings->sigma_u > 0)
         printf(", sigma_u %.4g", settings->sigma_u);
     printf(", alpha %g\n", settings->alpha);
-    if (model->origin.update > 0)
-        printf("training    %llu updates on %s (%.12s), %s\n",
-               (unsigned long long)model->origin.update, settings->data,
-               model->origin.data.fingerprint, imp_task_names[settings->task]);
+    if (model->origin.update > 0) {
+        printf("training    %llu updates on ", (unsigned long long)model->origin.update);
+        imp_print_text(settings->data, stdout);
+        char beginning[13];
+        snprintf(beginning, sizeof beginning, "%.12s", model->origin.data.fingerprint);
+        printf(" (");
+        imp_print_text(beginning, stdout);
+        printf("), %s\n", imp_task_names[settings->task]);
+    }
     if (!isnan(model->origin.validation))
         printf("validation  %.2f%%\n", 100 * model->origin.validation);
 }
@@ -126,6 +133,7 @@ static int show(const arguments *given, const char *path, imp_error *error)
     imp_model model;
     if (imp_model_load(path, 1, &model, error) != IMP_OK)
         return fail(error);
+    int status = EXIT_SUCCESS;
     if (given->json)
         status = print_json(&model);
     else
@@ -134,11 +142,13 @@ static int show(const arguments *given, const char *path, imp_error *error)
     return status;
 }
 
-int status = EXIT_SUCCESS;
 static int export_model(const arguments *given, const char *path, imp_error *error)
 {
     if (!given->onnx)
         return imp_complain(IMP_EXIT_USAGE, command, "export needs --onnx FILE");
+    int status = imp_check_inputs(command, given->onnx, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
     imp_network *network;
     imp_network_options any = {.size = sizeof any, .threads = 1};
     if (imp_network_load(path, NULL, &any, &network, error) != IMP_OK)
@@ -146,15 +156,15 @@ static int export_model(const arguments *given, const char *path, imp_error *err
     imp_status failed = imp_onnx_save(network, given->onnx, error);
     imp_network_free(network);
     return failed ? fail(error) : EXIT_SUCCESS;
-    int status = imp_check_inputs(command, given->onnx, &path, 1);
-    if (status != IMP_GO_ON)
-        return status;
 }
 
 static int import_model(arguments *given, const char *path, imp_error *error)
 {
     if (!given->out)
         return imp_complain(IMP_EXIT_USAGE, command, "import needs --out FILE");
+    int status = imp_check_inputs(command, given->out, &path, 1);
+    if (status != IMP_GO_ON)
+        return status;
     imp_model model;
     given->settings.network = given->network;
     given->settings.size = given->side;
@@ -162,9 +172,6 @@ static int import_model(arguments *given, const char *path, imp_error *error)
                                          (size_t)given->side, &model, error);
     if (!failed) {
         failed = imp_model_write(&model, given->out, error);
-    int status = imp_check_inputs(command, given->out, &path, 1);
-    if (status != IMP_GO_ON)
-        return status;
         imp_model_clear(&model);
     }
     return failed ? fail(error) : EXIT_SUCCESS;

@@ -149,7 +149,9 @@ static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, 
     imp_paper_name name = imp_paper_run_name(run, seed);
     if (imp_paper_look(wanted, run, seed, &state, &error) != IMP_OK) {
         sum->faults++;
-        printf("  %-44s%s\n", name.text, error.message);
+        printf("  %-44s", name.text);
+        imp_print_text(error.message, stdout);
+        putchar('\n');
         return;
     }
     char text[80];

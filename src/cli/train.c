@@ -163,10 +163,12 @@ static void say_left_out(const imp_survey *survey)
     if (survey->unlabeled > 0)
         fprintf(stderr, "  left out  %zu unlabelled picture%s not used\n", survey->unlabeled,
                 survey->unlabeled == 1 ? " is" : "s are");
-    if (survey->empty > 0)
-        fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '%s'%s\n", survey->empty,
-                survey->empty == 1 ? " has" : "s have", survey->first_empty,
-                survey->empty == 1 ? "" : ", ...");
+    if (survey->empty > 0) {
+        fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '", survey->empty,
+                survey->empty == 1 ? " has" : "s have");
+        imp_print_text(survey->first_empty, stderr);
+        fprintf(stderr, "'%s\n", survey->empty == 1 ? "" : ", ...");
+    }
 }
 
 /* Says what a run on somebody's own folder is going to be. */

@@ -100,6 +100,11 @@ END
     [[ $stderr == *"imp paper: 1 of the runs and pictures failed" ]]
     [[ $stderr != *training* ]]
     [ -e out/ablation-imp-tied-seed1.json ]
+    # What is listed is text, whatever it is called.
+    mv runs $'red\e[31m'
+    run --separate-stderr "$IMP" paper --list tied "${tiny[@]}" --runs $'red\e[31m'
+    [ "$status" -eq 1 ]
+    [[ $output == *"the run in 'red?[31m/ablation-imp-seed1' has another 'alpha'"* ]]
 }
 
 @test "the figure of lambda is drawn, with its numbers" {

@@ -194,6 +194,19 @@ run; rename it, or make a symbolic link to it" ]
     [ ${#words[@]} -eq 4 ]
 }
 
+@test "a name cannot tell the terminal what to do" {
+    folder=$'red\e[31m'
+    "$IMP" data export glyphs "$folder" --alphabets 5 --fewest-characters 4 --most-characters 4
+    mkdir "$folder/"$'no\npictures'
+    "$IMP" train --data "$folder" --network conv3x3:4,bn,relu,pool --updates 1 --out run 2>err
+    grep -qF "  left out  1 sub-folder has no pictures: 'no?pictures'" err
+    "$IMP" model info run/model.safetensors >out
+    "$IMP" eval --model run/model.safetensors --episodes 2 --way 2 >>out
+    "$IMP" eval --model run/model.safetensors --episodes 2 --unsupervised --way 2 --lambda 3 >>out
+    [ "$(grep -cF 'red?[31m' out)" -eq 3 ]
+    ! grep -q $'\e' out
+}
+
 @test "one update is told as one" {
     run --separate-stderr "$IMP" train --out one "${tiny[@]}" --updates 1
     [ "$status" -eq 0 ]
