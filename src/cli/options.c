@@ -94,6 +94,8 @@ static bool parse_number(const imp_option *option, const char *text, double *val
         return false;
     if (parsed < option->numbers.least || parsed > option->numbers.most)
         return false;
+    if (option->automatic && parsed < 0 && parsed != option->numbers.least)
+        return false;
     *value = parsed;
     return true;
 }

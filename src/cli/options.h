@@ -51,7 +51,8 @@ typedef struct imp_option {
      * all options below it. */
     const char *otherwise;
     bool once; /* a text without a default, refused a second time: whoever says two means both */
-    const char *automatic; /* a word for the least number; NULL: there is none */
+    const char *automatic; /* a word for the least number, which is negative and the only such;
+                            * NULL: there is none */
     union {
         struct {
             int64_t least, most; /* INT64_MAX: no upper limit */

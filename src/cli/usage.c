@@ -36,7 +36,9 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
                    option->integers.most);
         break;
     case IMP_KIND_NUMBER:
-        if (isinf(option->numbers.least) && isinf(option->numbers.most))
+        if (option->automatic)
+            append(text, size, "a number of at least 0, or %s", option->automatic);
+        else if (isinf(option->numbers.least) && isinf(option->numbers.most))
             append(text, size, "a number");
         else if (isinf(option->numbers.most))
             append(text, size, "a number of at least %g", option->numbers.least);

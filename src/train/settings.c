@@ -139,6 +139,8 @@ static bool parse_number(const imp_setting *setting, const char *text, double *v
     double parsed = imp_number_read(text, &end);
     if (errno || *end || !(parsed >= setting->least && parsed <= setting->most))
         return false;
+    if (parsed < 0 && parsed != setting->least)
+        return false; /* between what stands for auto and 0 */
     *value = parsed;
     return true;
 }
@@ -157,7 +159,9 @@ static imp_status refuse(const imp_setting *setting, const char *value, imp_erro
     char wanted[200] = "";
     if (setting->kind == IMP_SETTING_INTEGER || setting->kind == IMP_SETTING_NUMBER) {
         const char *what = setting->kind == IMP_SETTING_INTEGER ? "an integer" : "a number";
-        if (setting->most >= (double)INT64_MAX)
+        if (setting->kind == IMP_SETTING_NUMBER && setting->least < 0)
+            snprintf(wanted, sizeof wanted, "%s of at least 0, or auto", what);
+        else if (setting->most >= (double)INT64_MAX)
             snprintf(wanted, sizeof wanted, "%s of at least %g", what, setting->least);
         else
             snprintf(wanted, sizeof wanted, "%s from %g to %g", what, setting->least,

@@ -109,6 +109,13 @@ setup() {
     [[ $stderr == "imp train: update 1: the loss is "*", beyond its limit of 0.0001;"* ]]
 }
 
+@test "a threshold below 0 is refused, and auto is offered" {
+    run --separate-stderr "$IMP" train --quiet --out run "${tiny[@]}" --lambda -0.5
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp train: option '--lambda' needs a number of at least 0, or auto, not '-0.5'" ]
+    [ ! -e run ]
+}
+
 @test "the data may move, but other data is refused" {
     "$IMP" train --quiet --out run "${tiny[@]}"
     "$IMP" data pack glyphs same.pack --size 16 --alphabets 10

@@ -56,6 +56,7 @@ static void test_set(void **state)
         {"rotations", "", "'rotations' needs"},
         {"rate", "-1", "'rate' needs a number of at least 0, not '-1'"},
         {"rate", "nan", "'rate' needs"},
+        {"lambda", "-0.5", "'lambda' needs a number of at least 0, or auto, not '-0.5'"},
         {"labeled-fraction", "1.5", "a number from 0.001 to 1"},
         {"labeled-fraction", "0", "a number from 0.001 to 1"},
         {"learn-sigma", "maybe", "no or yes"},
