@@ -2,7 +2,6 @@
 #include "base/trail.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/create.h"
@@ -14,11 +13,9 @@ static bool has_room(imp_trail *made)
     if (made->count < made->capacity)
         return true;
     size_t larger = made->capacity > 0 ? 2 * made->capacity : 64;
-    char **paths = imp_allocate(larger, sizeof *paths);
+    char **paths = imp_enlarge(made->paths, made->count, larger, sizeof *paths);
     if (paths == NULL)
         return false;
-    if (made->count > 0)
-        memcpy(paths, made->paths, made->count * sizeof *paths);
     imp_release(made->paths);
     made->paths = paths;
     made->capacity = larger;

@@ -32,14 +32,6 @@ void imp_clusters_release(imp_clusters *clusters)
     *clusters = (imp_clusters){.dimensions = clusters->dimensions};
 }
 
-static void *grown(const void *old, size_t count, size_t capacity, size_t size)
-{
-    void *memory = imp_allocate(capacity, size);
-    if (memory && count > 0)
-        memcpy(memory, old, count * size);
-    return memory;
-}
-
 imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_error *error)
 {
     if (capacity <= clusters->capacity)
@@ -58,12 +50,12 @@ imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_err
         .capacity = capacity,
         .rows = rows,
         .values = values,
-        .label = grown(clusters->label, count, rows, sizeof *larger.label),
-        .sigma = grown(clusters->sigma, count, rows, sizeof *larger.sigma),
-        .offset = grown(clusters->offset, count, rows, sizeof *larger.offset),
-        .weight = grown(clusters->weight, count, rows, sizeof *larger.weight),
-        .sum = grown(clusters->sum, used, values, sizeof *larger.sum),
-        .mean = grown(clusters->mean, used, values, sizeof *larger.mean),
+        .label = imp_enlarge(clusters->label, count, rows, sizeof *larger.label),
+        .sigma = imp_enlarge(clusters->sigma, count, rows, sizeof *larger.sigma),
+        .offset = imp_enlarge(clusters->offset, count, rows, sizeof *larger.offset),
+        .weight = imp_enlarge(clusters->weight, count, rows, sizeof *larger.weight),
+        .sum = imp_enlarge(clusters->sum, used, values, sizeof *larger.sum),
+        .mean = imp_enlarge(clusters->mean, used, values, sizeof *larger.mean),
         .score = imp_allocate(rows, sizeof *larger.score),
         .moved = imp_allocate(rows, sizeof *larger.moved),
     };
@@ -148,7 +140,7 @@ imp_status imp_shares_reserve(imp_shares *shares, size_t capacity, imp_error *er
 {
     if (capacity <= shares->capacity)
         return IMP_OK;
-    imp_share *larger = grown(shares->share, shares->count, capacity, sizeof *larger);
+    imp_share *larger = imp_enlarge(shares->share, shares->count, capacity, sizeof *larger);
     if (!larger)
         return imp_fail_memory(error, "the points' shares in the clusters");
     imp_release(shares->share);
