@@ -11,14 +11,13 @@
 
 imp_inversion imp_model_inversion(const imp_model *model)
 {
-    bool gray = imp_network_options_of(model->network)->channels == 1;
+    if (imp_network_options_of(model->network)->channels != 1)
+        return model->origin.inverted ? IMP_INVERT_ALL : IMP_INVERT_NONE;
     /* Pictures have dark ink before they are inverted, glyphs after. */
     const char *kind = model->origin.data.kind;
     bool glyphs = strcmp(kind[0] ? kind : model->settings.data, "glyphs") == 0;
     bool bright_ink = model->origin.inverted != glyphs;
-    if (!bright_ink)
-        return IMP_INVERT_NONE;
-    return gray ? IMP_INVERT_LIGHT : IMP_INVERT_ALL;
+    return bright_ink ? IMP_INVERT_LIGHT : IMP_INVERT_NONE;
 }
 
 imp_mixture_options imp_model_mixture(const imp_model *model)

@@ -30,8 +30,9 @@ typedef struct imp_embedder {
  *
  * A model of gray drawings that were inverted (Omniglot's) or made with bright ink (the glyphs)
  * wants bright ink on a dark ground. Then a picture is inverted if its ground is light, told by the
- * mean along its edges; so dark ink on paper and chalk on a board both come out right. For all
- * other models pictures are taken as they are, or all inverted if that was done in training. */
+ * mean along its edges; so dark ink on paper and chalk on a board both come out right. Other gray
+ * models take pictures as they are, and coloured ones invert all or none, as was done in training.
+ */
 imp_inversion imp_model_inversion(const imp_model *model);
 
 /* What to fit Algorithm 1 with to embeddings of the model: what it learned or was trained with. A
