@@ -75,11 +75,10 @@ static int make_method(const imp_classify_settings *given, double lambda, const 
 {
     imp_settings settings = imp_settings_for(&model->settings, name);
     bool own = strcmp(name, model->settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
-    bool has_distractors = strcmp(name, "soft-kmeans-cluster") == 0; /* one wide cluster of them */
     imp_method_options options = imp_settings_method(&settings);
     imp_classify_options(given, lambda, &options);
     bool sigma_given = !isnan(given->parameters.sigma_l) || !isnan(given->parameters.sigma_u);
-    if (!knows_unlabeled && !has_distractors && isnan(given->parameters.sigma_u))
+    if (!knows_unlabeled && !imp_has_distractors(name) && isnan(given->parameters.sigma_u))
         options.sigma_u = options.sigma_l;
     imp_error error;
     if (imp_method_create(name, &options, method, &error) != IMP_OK)

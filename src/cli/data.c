@@ -220,14 +220,20 @@ static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, 
     return image < about.images ? about.first_image + image : IMP_SHEET_EMPTY;
 }
 
-static int run_show(const settings *given, const char *name, const char *output)
+/* imp_data_open(), unless `output` would be written over what is read. */
+static int open_apart(const settings *given, const char *name, const char *output, bool skip_broken,
+                      imp_dataset **dataset)
 {
     const char *path = imp_dataset_path(name);
     int status = imp_check_inputs(command, output, &path, 1);
-    if (status != IMP_GO_ON)
-        return status;
+    return status == IMP_GO_ON ? imp_data_open(command, name, &given->data, skip_broken, dataset)
+                               : status;
+}
+
+static int run_show(const settings *given, const char *name, const char *output)
+{
     imp_dataset *dataset;
-    status = imp_data_open(command, name, &given->data, true, &dataset);
+    int status = open_apart(given, name, output, true, &dataset);
     if (status != IMP_GO_ON)
         return status;
     size_t rows = (size_t)given->rows, columns = (size_t)given->columns;
@@ -265,12 +271,8 @@ static int run_split(const settings *given, const char *name, const char *output
 
 static int run_pack(const settings *given, const char *name, const char *output)
 {
-    const char *path = imp_dataset_path(name);
-    int status = imp_check_inputs(command, output, &path, 1);
-    if (status != IMP_GO_ON)
-        return status;
     imp_dataset *dataset;
-    status = imp_data_open(command, name, &given->data, false, &dataset);
+    int status = open_apart(given, name, output, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
     imp_error error;

@@ -20,6 +20,7 @@
 #include "base/create.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/memory.h"
 
 enum { ATTEMPTS = 6, CONNECT_SECONDS = 30, STALL_SECONDS = 30 };
@@ -159,8 +160,7 @@ static void format_md5(struct md5_ctx *state, char text[2 * MD5_DIGEST_SIZE + 1]
 {
     uint8_t digest[MD5_DIGEST_SIZE];
     md5_digest(state, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    imp_hex(digest, sizeof digest, text);
 }
 
 static bool already_there(const char *path, const char *md5)

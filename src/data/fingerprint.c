@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "data/dataset.h"
 
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest)
@@ -20,8 +21,7 @@ void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest)
 
 void imp_fingerprint_format(imp_dataset *dataset)
 {
-    for (size_t i = 0; i < IMP_FINGERPRINT_BYTES; i++)
-        snprintf(dataset->fingerprint_text + 2 * i, 3, "%02x", dataset->fingerprint[i]);
+    imp_hex(dataset->fingerprint, IMP_FINGERPRINT_BYTES, dataset->fingerprint_text);
 }
 
 void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests)

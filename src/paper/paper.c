@@ -11,6 +11,7 @@
 
 #include "base/create.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/safetensors.h"
 #include "paper/figures.h"
 #include "paper/ledger.h"
@@ -205,8 +206,7 @@ static imp_status find_checksum(const char *path, char text[65], imp_error *erro
     }
     sha256_digest(&state, sizeof digest, digest);
     imp_safetensors_free(file);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    imp_hex(digest, sizeof digest, text);
     return IMP_OK;
 }
 

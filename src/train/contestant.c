@@ -13,8 +13,7 @@ imp_settings imp_evaluation_settings(const imp_model *model)
     return settings;
 }
 
-/* Whether sigma_u is the variance of one wide cluster of distractors. */
-static bool has_distractors(const char *method)
+bool imp_has_distractors(const char *method)
 {
     return strcmp(method, "soft-kmeans-cluster") == 0;
 }
@@ -25,7 +24,7 @@ imp_settings imp_settings_for(const imp_settings *trained, const char *method)
     settings.method = method;
     if (strcmp(method, trained->method) == 0)
         return settings;
-    if (has_distractors(method) || has_distractors(trained->method))
+    if (imp_has_distractors(method) || imp_has_distractors(trained->method))
         settings.sigma_u = 0;
     settings.lambda = -1;
     settings.cluster_steps = 1;

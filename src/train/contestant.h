@@ -12,6 +12,9 @@
  * the queries left to the episodes. The texts remain the model's. */
 imp_settings imp_evaluation_settings(const imp_model *model);
 
+/* Whether a method's sigma_u is the variance of one wide cluster of distractors. */
+bool imp_has_distractors(const char *method);
+
 /* A model's settings for a method. Where that is another than the model's own, it takes over what
  * all methods have, and the rest is as if it had not been given: lambda, steps, flags, and a
  * variance of distractors or in place of one. The texts remain the model's. */

@@ -7,6 +7,7 @@
 #include <nettle/sha2.h>
 
 #include "base/error.h"
+#include "base/hex.h"
 
 imp_trained_on imp_trained_on_of(const imp_dataset *dataset)
 {
@@ -23,8 +24,7 @@ imp_trained_on imp_trained_on_of(const imp_dataset *dataset)
     }
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_digest(&state, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(data.split + 2 * i, 3, "%02x", digest[i]);
+    imp_hex(digest, sizeof digest, data.split);
     return data;
 }
 
