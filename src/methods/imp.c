@@ -122,16 +122,16 @@ imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, i
 static imp_status check_no_class_was_dropped(const imp_clusters *clusters, size_t way,
                                              imp_error *error)
 {
-    for (size_t class = 0; class < way; class ++) {
-        bool first_kept = class < clusters->count && clusters->label[class] == (int32_t) class;
-        size_t c = first_kept ? class : 0;
-        while (c < clusters->count && clusters->label[c] != (int32_t) class)
+    for (size_t label = 0; label < way; label++) {
+        bool first_kept = label < clusters->count && clusters->label[label] == (int32_t)label;
+        size_t c = first_kept ? label : 0;
+        while (c < clusters->count && clusters->label[c] != (int32_t)label)
             c++;
         if (c == clusters->count)
             return imp_fail(error, IMP_EINVAL,
                             "all clusters of class %zu were dropped; take a larger lambda, smaller "
                             "variances or fewer steps",
-                            class);
+                            label);
     }
     return IMP_OK;
 }

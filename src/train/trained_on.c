@@ -17,9 +17,9 @@ imp_trained_on imp_trained_on_of(const imp_dataset *dataset)
     struct sha256_ctx state;
     sha256_init(&state);
     for (size_t c = 0; c < imp_dataset_classes(dataset); c++) {
-        imp_class_info class = imp_dataset_class(dataset, c);
-        uint8_t split = (uint8_t) class.split;
-        sha256_update(&state, strlen(class.name) + 1, (const uint8_t *)class.name);
+        imp_class_info about = imp_dataset_class(dataset, c);
+        uint8_t split = (uint8_t)about.split;
+        sha256_update(&state, strlen(about.name) + 1, (const uint8_t *)about.name);
         sha256_update(&state, 1, &split);
     }
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -32,7 +32,7 @@ imp_status imp_trained_on_check(const imp_trained_on *known, const imp_dataset *
                                 imp_error *error)
 {
     imp_trained_on here = imp_trained_on_of(dataset);
-    if (known->fingerprint[0] && strcmp(known->fingerprint, here.fingerprint) != 0)
+    if (strcmp(known->fingerprint, here.fingerprint) != 0)
         return imp_fail(error, IMP_EINVAL,
                         "the data is not what was trained on: its fingerprint is %.12s..., not "
                         "%.12s...",

@@ -18,7 +18,7 @@ typedef struct imp_trained_on {
 
 imp_trained_on imp_trained_on_of(const imp_dataset *dataset);
 
-/* IMP_EINVAL unless the dataset is the one that is known, as far as it is. */
+/* IMP_EINVAL unless these are the pictures that are known and, if it is known, this the split. */
 imp_status imp_trained_on_check(const imp_trained_on *known, const imp_dataset *dataset,
                                 imp_error *error);
 
