@@ -405,22 +405,10 @@ const char *imp_safetensors_metadata(const imp_safetensors *file, const char *ke
 
 /* ---- writing ---- */
 
-/* jansson refuses other text too, but does not say whether it was that or the memory. */
-static bool is_utf8(const char *text)
-{
-    while (*text != '\0') {
-        size_t size = imp_utf8_size(text);
-        if (size == 0)
-            return false;
-        text += size;
-    }
-    return true;
-}
-
 /* What a tensor adds to the data; refuses one the format or its reader would not take. */
 static imp_status check_tensor(const imp_tensor *tensor, size_t *bytes, imp_error *error)
 {
-    if (tensor->name == NULL || tensor->name[0] == '\0' || !is_utf8(tensor->name))
+    if (tensor->name == NULL || tensor->name[0] == '\0' || !imp_is_utf8(tensor->name))
         return imp_fail(error, IMP_EINVAL, "a tensor has no name, or one that is not UTF-8");
     if (strcmp(tensor->name, METADATA) == 0)
         return imp_fail(error, IMP_EINVAL, "a tensor is called " METADATA ", which is reserved");
@@ -477,9 +465,9 @@ static imp_status add_metadata(json_t *header, const imp_metadata *metadata, siz
         return imp_fail_memory(error, "a safetensors header");
     for (size_t i = 0; i < count; i++) {
         const char *key = metadata[i].key, *value = metadata[i].value;
-        if (key == NULL || key[0] == '\0' || !is_utf8(key))
+        if (key == NULL || key[0] == '\0' || !imp_is_utf8(key))
             return imp_fail(error, IMP_EINVAL, "a metadata key is empty or not UTF-8");
-        if (value == NULL || !is_utf8(value))
+        if (value == NULL || !imp_is_utf8(value))
             return imp_fail(error, IMP_EINVAL, "the metadata value of '%s' is missing or not UTF-8",
                             quote(key).text);
         if (json_object_get(object, key) != NULL)

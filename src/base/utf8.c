@@ -23,6 +23,17 @@ size_t imp_utf8_size(const char *text)
     return size;
 }
 
+bool imp_is_utf8(const char *text)
+{
+    while (*text != '\0') {
+        size_t size = imp_utf8_size(text);
+        if (size == 0)
+            return false;
+        text += size;
+    }
+    return true;
+}
+
 size_t imp_utf8_control(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;

@@ -2,10 +2,15 @@
 #ifndef IMP_BASE_UTF8_H
 #define IMP_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes of the UTF-8 character that `text` begins with; 0 where it begins with none. */
 size_t imp_utf8_size(const char *text);
+
+/* Whether all of it is UTF-8. jansson refuses other text too, but does not say whether it was that
+ * or the memory. */
+bool imp_is_utf8(const char *text);
 
 /* Bytes of the control character that `text` begins with; 0 where it begins with none. A line break
  * is one, and what tells a terminal to do something begins with one. */

@@ -39,12 +39,11 @@ static imp_status check_texts(const imp_settings *settings, imp_error *error)
         if (setting->kind != IMP_SETTING_TEXT)
             continue;
         const char *text = *(const char *const *)((const char *)settings + setting->offset);
-        for (const char *next = text; *next; next += imp_utf8_size(next))
-            if (imp_utf8_size(next) == 0)
-                return imp_fail(error, IMP_EUNSUPPORTED,
-                                "'%s' is '%s', which is not UTF-8, and so cannot be kept with a "
-                                "run; rename it, or make a symbolic link to it",
-                                setting->name, text);
+        if (!imp_is_utf8(text))
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "'%s' is '%s', which is not UTF-8, and so cannot be kept with a "
+                            "run; rename it, or make a symbolic link to it",
+                            setting->name, text);
     }
     return IMP_OK;
 }
