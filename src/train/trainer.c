@@ -26,6 +26,7 @@ typedef struct trainer {
     imp_learner learner;
     imp_checkpoint state; /* settings, counters and the best weights, as the next file has them */
     uint64_t saved_update;
+    bool judges_again; /* the run was over when it was resumed, and has no best model */
     imp_feed *feed;
     imp_log log;
     imp_train_report report;
@@ -250,11 +251,25 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
+/* Of a run that was over before only the last weights are left to choose from. */
+static imp_status judge_again(trainer *work, imp_error *error)
+{
+    double validation;
+    imp_status status = IMP_OK;
+    if (work->state.settings.validate_every > 0)
+        status = validate(work, &validation, error);
+    if (!status)
+        status = save_model(work, error);
+    return status ? status : save_checkpoint(work, error);
+}
+
 /* The model of a finished run: the best in validation, or the last. */
 static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
         return IMP_OK;
+    if (work->judges_again)
+        return judge_again(work, error);
     if (work->state.best.taken)
         imp_snapshot_restore(&work->state.best, &work->learner);
     return save_model(work, error);
@@ -360,6 +375,24 @@ imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
     return start(settings, dataset, options, true, result, error);
 }
 
+/* From here on the run has these settings. What was best on other validation episodes does not
+ * compare with what is found on the new ones, and without validation nothing is best. */
+static void adopt(trainer *work, const imp_settings *settings)
+{
+    imp_progress *progress = &work->state.progress;
+    bool forgets = settings->validate_every == 0 ||
+                   settings->validation_episodes != work->state.settings.validation_episodes;
+    imp_settings_clear(&work->state.settings);
+    work->state.settings = borrowed(settings);
+    work->saved_update = progress->update;
+    if (forgets) {
+        work->state.best.taken = false;
+        progress->best = NAN;
+        progress->best_update = 0;
+    }
+    work->judges_again = is_last(work) && !work->state.best.taken;
+}
+
 imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
                             const imp_train_options *options, imp_train_result *result,
                             imp_error *error)
@@ -389,9 +422,7 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
         status = imp_run_write_settings(options->folder, settings, error);
     }
     if (!status) {
-        imp_settings_clear(&work.state.settings);
-        work.state.settings = borrowed(settings);
-        work.saved_update = work.state.progress.update;
+        adopt(&work, settings);
         status = run(&work, result, error);
     }
     clear(&work);

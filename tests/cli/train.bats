@@ -44,6 +44,24 @@ setup() {
     cmp long/model.safetensors short/model.safetensors
 }
 
+@test "a run resumed to be validated otherwise forgets what was best before" {
+    "$IMP" train --quiet --out whole "${tiny[@]}" --validate-every 12 --validation-episodes 4
+    "$IMP" train --quiet --out last "${tiny[@]}" --validate-every 0
+    for updates in 9 12; do # in the middle, and when it is over
+        "$IMP" train --quiet --out "run$updates" "${tiny[@]}" --updates $updates
+        cp -r "run$updates" "none$updates"
+        "$IMP" train --quiet --resume "run$updates" --updates 12 \
+            --validate-every 12 --validation-episodes 4
+        cmp whole/model.safetensors "run$updates/model.safetensors"
+        "$IMP" train --quiet --resume "none$updates" --updates 12 --validate-every 0
+        cmp last/model.safetensors "none$updates/model.safetensors"
+    done
+    "$IMP" train --quiet --resume last --validate-every 12 --validation-episodes 4
+    cmp whole/model.safetensors last/model.safetensors
+    "$IMP" train --quiet --resume last # the settings are the checkpoint's by now
+    cmp whole/model.safetensors last/model.safetensors
+}
+
 @test "a folder that holds a run is not overwritten" {
     "$IMP" train --quiet --out run "${tiny[@]}"
     before=$(cat run/* | sha256sum)
