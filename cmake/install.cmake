@@ -32,10 +32,22 @@ if(TARGET imp_documents)
   install(FILES ${documents}/imp.fish COMPONENT imp
           DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
+# The README with all that its links lead to, except for the headers, which go where headers are.
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-              ${PROJECT_SOURCE_DIR}/LICENSE
+              ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT imp)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT imp)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/results
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT imp)
+file(GLOB model_cards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/models/*.md)
+install(FILES ${model_cards} DESTINATION ${CMAKE_INSTALL_DOCDIR}/models COMPONENT imp)
+foreach(folder bench python)
+  install(FILES ${PROJECT_SOURCE_DIR}/${folder}/README.md
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT imp)
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench
+        COMPONENT imp)
+install(FILES ${PROJECT_SOURCE_DIR}/python/examples/digits.py
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples COMPONENT imp)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT libimp-dev)
 
