@@ -76,6 +76,16 @@ static bool ends_in(const char *name, const char *file)
     return length == long_length || name[long_length - length - 1] == '/';
 }
 
+/* Whether the path leads through folders of that name, which may have several parts. */
+static bool leads_through(const char *path, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(path, name); at != NULL && *at != '\0'; at = strstr(at + 1, name))
+        if (at[length] == '/' && (at == path || at[-1] == '/'))
+            return true;
+    return false;
+}
+
 /* The place of a file that a CSV names; NULL where there is none. Where several fit, the one below
  * a folder named as its class, else the first. */
 static const place *find_place(const atlas *map, const char *file, const char *label)
@@ -90,16 +100,13 @@ static const place *find_place(const atlas *map, const char *file, const char *l
             high = middle;
     }
     const place *found = NULL;
-    size_t label_length = strlen(label);
     for (; low < map->count && strcmp(map->places[low].base, base) == 0; low++) {
         const place *candidate = &map->places[low];
         if (!ends_in(candidate->name, file))
             continue;
         if (found == NULL)
             found = candidate;
-        const char *folder = strstr(candidate->name, label);
-        if (folder != NULL && folder[label_length] == '/' &&
-            (folder == candidate->name || folder[-1] == '/'))
+        if (leads_through(candidate->name, label))
             return candidate;
     }
     return found;

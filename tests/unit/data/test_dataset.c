@@ -398,10 +398,11 @@ static void csv_of_all_three_styles(void **state)
 static void csv_beside_an_archive(void **state)
 {
     archive_member members[] = {{"images/n1/x.png", picture_ramp(4, 4, 10)},
-                                {"images/n2/x.png", picture_ramp(4, 4, 20)}};
+                                {"images/n2/x.png", picture_ramp(4, 4, 20)},
+                                {"images/a/x.png", picture_ramp(4, 4, 30)}};
     make_folders(scratch_file(state, "d").text);
-    archive_save(scratch_file(state, "d/images.zip").text, "zip", members, 2);
-    add_text(state, "d/train.csv", "filename,label\nx.png,n2\nx.png,n1\n");
+    archive_save(scratch_file(state, "d/images.zip").text, "zip", members, 3);
+    add_text(state, "d/train.csv", "filename,label\nx.png,n2\nx.png,n1\nx.png,a\n");
     imp_dataset *dataset = open_ok(scratch_file(state, "d").text, NULL);
     uint8_t pixels[16];
     /* Found below the folder of its class. */
@@ -409,9 +410,12 @@ static void csv_beside_an_archive(void **state)
     assert_int_equal(pixels[0], 10);
     imp_dataset_image(dataset, imp_dataset_find_image(dataset, "n2/x.png"), pixels);
     assert_int_equal(pixels[0], 20);
+    /* Not the first that has the name of its class somewhere, as "images" has. */
+    imp_dataset_image(dataset, imp_dataset_find_image(dataset, "a/x.png"), pixels);
+    assert_int_equal(pixels[0], 30);
     imp_dataset_free(dataset);
-    free(members[0].content.bytes);
-    free(members[1].content.bytes);
+    for (size_t i = 0; i < 3; i++)
+        free(members[i].content.bytes);
 }
 
 /* ---- splits ---- */
