@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "data/dataset.h"
 #include "data/survey.h"
 
@@ -70,11 +71,6 @@ const char *imp_dataset_path(const char *name)
 
 static imp_status check_options(const imp_dataset_options *options, imp_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return imp_fail(error, IMP_EINVAL,
-                        "struct_size of the dataset options is %zu and must be %zu; begin with "
-                        "imp_dataset_defaults()",
-                        options->struct_size, sizeof *options);
     if (options->size > MOST_SIZE)
         return imp_fail(error, IMP_EINVAL, "the size must be from 1 to %d pixels, not %u",
                         MOST_SIZE, options->size);
@@ -113,14 +109,15 @@ static imp_status open_kind(imp_dataset *dataset, kind what, const char *path,
     return imp_fail(error, IMP_EINVAL, "unknown kind of dataset");
 }
 
-imp_status imp_dataset_open(const char *name, const imp_dataset_options *options, imp_dataset **out,
+imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, imp_dataset **out,
                             imp_error *error)
 {
     *out = NULL;
-    imp_dataset_options defaults = imp_dataset_defaults();
-    if (options == NULL)
-        options = &defaults;
-    imp_status status = check_options(options, error);
+    imp_dataset_options taken = imp_dataset_defaults();
+    const imp_dataset_options *options = &taken;
+    imp_status status = imp_take_options(&taken, sizeof taken, given, "imp_dataset_options", error);
+    if (status == IMP_OK)
+        status = check_options(options, error);
     if (status != IMP_OK)
         return status;
     const char *path;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 
 enum { FEW_QUERIES = 5, MANY_QUERIES = 15, MOST_IMAGES = 1 << 24 };
 
@@ -50,11 +51,6 @@ uint32_t imp_query_count(const imp_episode_plan *plan, size_t images)
 
 static imp_status check_options(const imp_episode_options *options, imp_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return imp_fail(error, IMP_EINVAL,
-                        "struct_size of the episode options is %zu and must be %zu; begin with "
-                        "imp_episode_defaults()",
-                        options->struct_size, sizeof *options);
     if ((unsigned)options->kind > IMP_EPISODE_UNSUPERVISED ||
         (unsigned)options->purpose > IMP_FOR_TESTING || (unsigned)options->pool > IMP_POOL_ALL)
         return imp_fail(error, IMP_EINVAL, "kind, purpose or pool of the episode is unknown");
@@ -66,11 +62,14 @@ static imp_status check_options(const imp_episode_options *options, imp_error *e
 
 static imp_status settle(imp_episode_plan *plan, const imp_episode_options *given, imp_error *error)
 {
-    imp_status status = check_options(given, error);
+    imp_episode_options *options = &plan->options;
+    *options = imp_episode_defaults();
+    imp_status status =
+        imp_take_options(options, sizeof *options, given, "imp_episode_options", error);
+    if (status == IMP_OK)
+        status = check_options(options, error);
     if (status != IMP_OK)
         return status;
-    plan->options = *given;
-    imp_episode_options *options = &plan->options;
     bool unsupervised = options->kind == IMP_EPISODE_UNSUPERVISED;
     bool by_super_class = options->kind == IMP_EPISODE_SUPER_CLASSES;
 

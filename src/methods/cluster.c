@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/assign.h"
@@ -208,7 +209,7 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
 {
     imp_cluster_options_init(options);
     imp_status status =
-        imp_take_options(options, sizeof *options, given, "imp_cluster_options_init", error);
+        imp_take_options(options, sizeof *options, given, "imp_cluster_options", error);
     if (status != IMP_OK)
         return status;
     if ((unsigned)options->rule > IMP_CLUSTER_DP_MEANS)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "methods/masked_loss.h"
 #include "methods/option_checks.h"
 
@@ -75,7 +76,7 @@ imp_status imp_method_create(const char *name, const imp_method_options *options
 
     imp_method_options all;
     imp_method_options_init(&all, name);
-    status = imp_take_options(&all, sizeof all, options, "imp_method_options_init", error);
+    status = imp_take_options(&all, sizeof all, options, "imp_method_options", error);
     if (status != IMP_OK)
         return status;
     status = imp_kind_check_options(kind, &all, error);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "methods/imp.h"
 #include "methods/option_checks.h"
 #include "methods/refine.h"
@@ -79,7 +80,7 @@ static imp_status check_options(const imp_mixture_options *given, imp_mixture_op
 {
     imp_mixture_options_init(options);
     imp_status status =
-        imp_take_options(options, sizeof *options, given, "imp_mixture_options_init", error);
+        imp_take_options(options, sizeof *options, given, "imp_mixture_options", error);
     if (status == IMP_OK)
         status = imp_check_sigma(options->sigma_l, "sigma_l", error);
     if (status == IMP_OK)

@@ -8,20 +8,6 @@
 
 #include "base/error.h"
 
-imp_status imp_take_options(void *options, size_t size, const void *given, const char *init,
-                            imp_error *error)
-{
-    if (!given)
-        return IMP_OK;
-    size_t known = *(const size_t *)given;
-    if (known == 0 || known > size)
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu; begin with %s(), which sets it to %zu", known,
-                        init, size);
-    memcpy(options, given, known);
-    return IMP_OK;
-}
-
 imp_status imp_check_sigma(double sigma, const char *name, imp_error *error)
 {
     if (imp_is_sigma(sigma))

@@ -19,12 +19,6 @@ static inline bool imp_is_sigma(double value)
     return value >= IMP_LEAST_SIGMA && value <= IMP_MOST_SIGMA;
 }
 
-/* Copies the options that a caller gave (NULL: none) over the defaults in `options`, `size` bytes
- * long. Every such struct begins with its size; that of an older caller is shorter, and what it
- * does not know keeps its default. `init` names the function that sets the size. */
-imp_status imp_take_options(void *options, size_t size, const void *given, const char *init,
-                            imp_error *error);
-
 /* Each fails unless the value is in range; `name` is what the sentence calls it. */
 imp_status imp_check_sigma(double sigma, const char *name, imp_error *error);
 imp_status imp_check_alpha(double alpha, imp_error *error);

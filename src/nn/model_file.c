@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/safetensors.h"
 #include "nn/model_file.h"
 #include "nn/network.h"
@@ -127,7 +128,7 @@ static bool is_ignored(const char *name)
            strncmp(name, IMP_TRAINING_PREFIX, strlen(IMP_TRAINING_PREFIX)) == 0;
 }
 
-static bool fits(const imp_tensor *tensor, const imp_network_tensor *place)
+static bool fits(const imp_tensor *tensor, const imp_tensor_place *place)
 {
     if (tensor->dtype != IMP_FLOAT32 || tensor->rank != place->rank)
         return false;
@@ -137,24 +138,26 @@ static bool fits(const imp_tensor *tensor, const imp_network_tensor *place)
     return true;
 }
 
-static imp_status fill(imp_network *network, const imp_safetensors *file, imp_error *error)
+/* Before any weights are allocated: a small file that claims to be a large network costs nothing.
+ */
+static imp_status check_tensors(const imp_network *network, const imp_safetensors *file,
+                                imp_error *error)
 {
     size_t expected = 0;
     for (size_t i = 0; i < network->place_count; i++) {
-        imp_network_tensor place = imp_network_tensor_at(network, i);
-        const imp_tensor *tensor = imp_safetensors_find(file, place.name);
+        const imp_tensor_place *place = &network->places[i];
+        const imp_tensor *tensor = imp_safetensors_find(file, place->name);
         if (!tensor)
             return imp_fail(error, IMP_EFORMAT,
-                            "it has no tensor '%s', which the network '%.200s' needs", place.name,
+                            "it has no tensor '%s', which the network '%.200s' needs", place->name,
                             network->description);
-        if (!fits(tensor, &place))
+        if (!fits(tensor, place))
             return imp_fail(
                 error, IMP_EFORMAT,
                 "its tensor '%s' should be float32 of %zu numbers in %zu dimensions; it is %s "
                 "of %zu in %zu",
-                place.name, place.count, place.rank, imp_dtype_name(tensor->dtype), tensor->count,
-                tensor->rank);
-        memcpy(place.values, tensor->data, place.count * sizeof *place.values);
+                place->name, place->count, place->rank, imp_dtype_name(tensor->dtype),
+                tensor->count, tensor->rank);
         expected++;
     }
     for (size_t i = 0; i < imp_safetensors_count(file); i++)
@@ -166,20 +169,34 @@ static imp_status fill(imp_network *network, const imp_safetensors *file, imp_er
     return IMP_OK;
 }
 
+static imp_status fill(imp_network *network, const imp_safetensors *file, imp_error *error)
+{
+    imp_status status = check_tensors(network, file, error);
+    if (!status)
+        status = imp_network_allocate(network, error);
+    for (size_t i = 0; !status && i < network->place_count; i++) {
+        imp_network_tensor tensor = imp_network_tensor_at(network, i);
+        memcpy(tensor.values, imp_safetensors_find(file, tensor.name)->data,
+               tensor.count * sizeof *tensor.values);
+    }
+    return status;
+}
+
 imp_status imp_network_from_file(const imp_safetensors *file, const char *wanted,
                                  const imp_network_options *options, imp_network **out,
                                  imp_error *error)
 {
     *out = NULL;
     imp_network_options settled = {.size = sizeof settled};
-    if (options)
-        settled = *options;
     const char *description = NULL;
-    imp_status status = settle_description(file, wanted, &description, error);
+    imp_status status =
+        imp_take_options(&settled, sizeof settled, options, "imp_network_options", error);
+    if (!status)
+        status = settle_description(file, wanted, &description, error);
     if (!status)
         status = settle_input(file, &settled, error);
     if (!status)
-        status = imp_network_create(description, &settled, out, error);
+        status = imp_network_draft(description, &settled, out, error);
     if (!status)
         status = fill(*out, file, error);
     if (status) {

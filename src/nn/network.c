@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/random.h"
 
 /* Xavier-uniform with gain sqrt(2) (Glorot & Bengio 2010); every tensor has its own sequence of
@@ -39,16 +40,34 @@ static void initialise(imp_network *network)
     }
 }
 
-static imp_status build(imp_network *network, const char *description, imp_error *error)
+imp_status imp_network_draft(const char *description, const imp_network_options *options,
+                             imp_network **out, imp_error *error)
 {
-    network->description = imp_duplicate(description);
-    if (!network->description)
+    *out = NULL;
+    imp_network_options taken = {.size = sizeof taken};
+    imp_status status =
+        imp_take_options(&taken, sizeof taken, options, "imp_network_options", error);
+    if (status)
+        return status;
+    imp_network *network = imp_allocate_zeroed(1, sizeof *network);
+    if (!network)
         return imp_fail_memory(error, "the network");
-    imp_status status = imp_kernels_choose(&network->kernels, error);
+    network->options = taken;
+    network->options.threads = imp_parallel_threads(taken.threads);
+    network->description = imp_duplicate(description);
+    status = network->description ? imp_kernels_choose(&network->kernels, error)
+                                  : imp_fail_memory(error, "the network");
     if (!status)
         status = imp_network_plan(network, error);
     if (status)
-        return status;
+        imp_network_free(network);
+    else
+        *out = network;
+    return status;
+}
+
+imp_status imp_network_allocate(imp_network *network, imp_error *error)
+{
     network->activations = imp_allocate_zeroed(network->layer_count, sizeof *network->activations);
     network->parameters = imp_allocate_zeroed(network->parameter_count, sizeof(float));
     network->gradients = imp_allocate_zeroed(network->parameter_count, sizeof(float));
@@ -60,29 +79,22 @@ static imp_status build(imp_network *network, const char *description, imp_error
         network->layers[i].gradients = network->gradients;
         network->layers[i].state = network->state;
     }
-    initialise(network);
     return IMP_OK;
 }
 
 imp_status imp_network_create(const char *description, const imp_network_options *options,
                               imp_network **out, imp_error *error)
 {
-    *out = NULL;
-    if (options->size != sizeof *options)
-        return imp_fail(
-            error, IMP_EINVAL,
-            "the network's options have size %zu; set it to sizeof(imp_network_options), %zu",
-            options->size, sizeof *options);
-    imp_network *network = imp_allocate_zeroed(1, sizeof *network);
-    if (!network)
-        return imp_fail_memory(error, "the network");
-    network->options = *options;
-    network->options.threads = imp_parallel_threads(options->threads);
-    imp_status status = build(network, description, error);
+    imp_status status = imp_network_draft(description, options, out, error);
     if (status)
-        imp_network_free(network);
-    else
-        *out = network;
+        return status;
+    status = imp_network_allocate(*out, error);
+    if (!status) {
+        initialise(*out);
+        return IMP_OK;
+    }
+    imp_network_free(*out);
+    *out = NULL;
     return status;
 }
 

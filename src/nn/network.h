@@ -43,4 +43,11 @@ struct imp_network {
  * network->layers and network->places. */
 imp_status imp_network_plan(imp_network *network, imp_error *error);
 
+/* A network that is planned and has no weights yet; arguments and failures are those of
+ * imp_network_create(). Then memory for them, all zero: without it the network can only be looked
+ * at, or freed. */
+imp_status imp_network_draft(const char *description, const imp_network_options *options,
+                             imp_network **out, imp_error *error);
+imp_status imp_network_allocate(imp_network *network, imp_error *error);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 
 struct imp_optimizer {
     imp_optimizer_options options;
@@ -38,11 +39,6 @@ static imp_status check_fraction(double value, const char *name, imp_error *erro
 
 static imp_status check(const imp_optimizer_options *options, imp_error *error)
 {
-    if (options->size != sizeof *options)
-        return imp_fail(
-            error, IMP_EINVAL,
-            "the optimizer's options have size %zu; set it to sizeof(imp_optimizer_options), %zu",
-            options->size, sizeof *options);
     if (options->kind != IMP_RMSPROP && options->kind != IMP_SGD && options->kind != IMP_ADAM)
         return imp_fail(error, IMP_EINVAL,
                         "there is no optimizer of kind %d; use IMP_RMSPROP, IMP_SGD or IMP_ADAM",
@@ -64,8 +60,11 @@ imp_status imp_optimizer_create(size_t count, const imp_optimizer_options *optio
                                 imp_optimizer **out, imp_error *error)
 {
     *out = NULL;
-    imp_optimizer_options chosen = options ? *options : imp_optimizer_defaults(IMP_RMSPROP);
-    imp_status status = check(&chosen, error);
+    imp_optimizer_options chosen = imp_optimizer_defaults(IMP_RMSPROP);
+    imp_status status =
+        imp_take_options(&chosen, sizeof chosen, options, "imp_optimizer_options", error);
+    if (!status)
+        status = check(&chosen, error);
     if (status)
         return status;
     size_t arrays = chosen.kind == IMP_ADAM ? 2 : chosen.kind == IMP_RMSPROP ? 1 : 0, state_count;

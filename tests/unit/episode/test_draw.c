@@ -469,7 +469,13 @@ static void impossible_episodes_name_the_class(void **state)
     options = imp_episode_defaults();
     options.distractors = 2;
     refuses(&options, "distractors need unlabelled images; their number per class is 0");
-    options.struct_size = 8;
+    options = imp_episode_defaults();
+    options.struct_size = offsetof(imp_episode_options, way); /* of an older caller */
+    options.way = 1000000;
+    assert_int_equal(imp_episode_draw(dataset, &options, 0, &episode, &error), IMP_OK);
+    assert_int_equal(episode.way, 5);
+    imp_episode_clear(&episode);
+    options.struct_size = sizeof options + 1;
     assert_int_equal(imp_episode_draw(dataset, &options, 0, &episode, &error), IMP_EINVAL);
 }
 

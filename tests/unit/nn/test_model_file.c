@@ -116,6 +116,11 @@ static void test_contradictions(void **state)
     assert_int_equal(imp_safetensors_save(path.text, &one, 1, bad, 2, NULL), IMP_OK);
     assert_int_equal(imp_network_load(path.text, NULL, NULL, &loaded, &error), IMP_EFORMAT);
     assert_non_null(strstr(error.message, "should be like '1x28x28'"));
+    /* A claim of 16 terabytes of weights, of which there are none. */
+    const imp_metadata large[] = {{"network", "flatten,linear:4096"}, {"input", "64x4096x4096"}};
+    assert_int_equal(imp_safetensors_save(path.text, &one, 1, large, 2, NULL), IMP_OK);
+    assert_int_equal(imp_network_load(path.text, NULL, NULL, &loaded, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "it has no tensor"));
     assert_int_equal(imp_network_load("/nowhere/model", NULL, NULL, &loaded, &error), IMP_EIO);
     imp_network_free(network);
 }
