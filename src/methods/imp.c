@@ -119,8 +119,7 @@ imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, i
 /* ---- Algorithm 1 ---- */
 
 /* Where points are spread over a thousand clusters, no share may be large enough to keep any. */
-static imp_status check_no_class_was_dropped(const imp_clusters *clusters, size_t way,
-                                             imp_error *error)
+static imp_status check_what_was_dropped(const imp_clusters *clusters, size_t way, imp_error *error)
 {
     for (size_t label = 0; label < way; label++) {
         bool first_kept = label < clusters->count && clusters->label[label] == (int32_t)label;
@@ -133,6 +132,10 @@ static imp_status check_no_class_was_dropped(const imp_clusters *clusters, size_
                             "variances or fewer steps",
                             label);
     }
+    if (clusters->count == 0)
+        return imp_fail(error, IMP_EINVAL,
+                        "all clusters were dropped; take a larger lambda, smaller variances or "
+                        "fewer steps");
     return IMP_OK;
 }
 
@@ -170,7 +173,7 @@ imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *p
         if (status != IMP_OK)
             return status;
     }
-    return check_no_class_was_dropped(clusters, way, error);
+    return check_what_was_dropped(clusters, way, error);
 }
 
 static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)

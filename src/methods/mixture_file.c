@@ -105,6 +105,12 @@ static imp_status read_sigma(const imp_safetensors *file, const char *name, doub
     return status == IMP_OK ? imp_as_format(imp_check_sigma(*value, name, error), error) : status;
 }
 
+static imp_status read_lambda(const imp_safetensors *file, double *value, imp_error *error)
+{
+    imp_status status = read_number(file, "lambda", value, error);
+    return status == IMP_OK ? imp_as_format(imp_check_lambda(*value, error), error) : status;
+}
+
 static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
                                 const imp_tensor *weight, const imp_tensor *sum, imp_error *error)
 {
@@ -186,7 +192,7 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
     if (!mixture)
         return imp_fail_memory(error, "a mixture");
     mixture->classes = (size_t)way;
-    imp_status status = read_number(file, "lambda", &mixture->lambda, error);
+    imp_status status = read_lambda(file, &mixture->lambda, error);
     if (status == IMP_OK)
         status = read_sigma(file, "sigma_l", &mixture->sigma_l, error);
     if (status == IMP_OK)

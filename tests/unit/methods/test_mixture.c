@@ -466,6 +466,10 @@ static void bad_input_is_refused(void **state)
                "sigma_u is 1e-300; a variance is a number from 1e-30 to 1e+30");
     options.sigma_u = 0;
     refuse_fit(x, y, 4, 1, &options, "sigma_u is 0; a variance is a number from 1e-30 to 1e+30");
+    /* Each step starts a cluster at each point, until no share is large enough to keep any. */
+    options.sigma_u = 1e30, options.lambda = 0, options.cluster_steps = 1000;
+    refuse_fit(x, NULL, 2, 1, &options,
+               "all clusters were dropped; take a larger lambda, smaller variances or fewer steps");
 
     imp_mixture *mixture = fit(x, y, 4, 1, NULL), *grown;
     imp_error error;
@@ -503,13 +507,13 @@ static void bad_files_are_refused(void **state)
     scratch_path path = scratch_file(state, "m.safetensors");
     imp_mixture *mixture;
     imp_error error;
-    for (int fault = 0; fault <= 16; fault++) {
+    for (int fault = 0; fault <= 17; fault++) {
         size_t count = 7;
         labels[0] = fault == 1 ? 1 : fault == 2 || fault == 14 ? -2 : 0;
         weights[1] = fault == 3 ? 0 : fault == 4 ? NAN : fault == 15 ? 1e-310 : 2;
         sums[0] = fault == 5 ? INFINITY : 1;
         classes = fault == 6 ? -1 : fault == 7 ? 2 : fault == 14 ? 0 : 1;
-        lambda = fault == 8 ? NAN : 1;
+        lambda = fault == 8 ? NAN : fault == 17 ? -1 : 1;
         sigma_l = fault == 9 ? 0 : fault == 16 ? 1e-300 : 1;
         count = fault == 10 ? 6 : 7;
         tensors[1].count = tensors[1].shape[0] = fault == 11 ? 1 : 2;
