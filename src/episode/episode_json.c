@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "episode/draw.h"
 
 static const char *const kind_names[] = {"classes", "super-classes", "unsupervised"};
@@ -29,8 +30,8 @@ static json_t *write_part(const imp_dataset *dataset, const imp_episode *episode
     char name[NAME_ROOM];
     bool sound = images != NULL && labels != NULL;
     for (size_t i = begin; i < begin + count && sound; i++) {
-        size_t length = imp_dataset_image_name(dataset, episode->images[i], name, sizeof name);
-        sound = length < sizeof name && json_array_append_new(images, json_string(name)) == 0 &&
+        imp_dataset_image_name(dataset, episode->images[i], name, sizeof name);
+        sound = json_array_append_new(images, json_string(name)) == 0 &&
                 json_array_append_new(labels, json_integer(episode->truth[i])) == 0;
     }
     if (!sound) {
@@ -59,9 +60,33 @@ static json_t *write_classes(const imp_dataset *dataset, const imp_episode *epis
     return names;
 }
 
-json_t *imp_episode_write_json(const imp_dataset *dataset, const imp_episode *episode,
+/* A picture's name holds those of its class and super-class. */
+static imp_status check_names(const imp_dataset *dataset, const imp_episode *episode,
+                              imp_error *error)
+{
+    char name[NAME_ROOM];
+    for (size_t i = 0; i < imp_episode_size(episode); i++) {
+        size_t length = imp_dataset_image_name(dataset, episode->images[i], name, sizeof name);
+        if (length >= sizeof name)
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "the picture '%.60s...' has a name of %zu bytes; JSON takes up to %d",
+                            name, length, NAME_ROOM - 1);
+        if (!imp_is_utf8(name))
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "the name of the picture '%.400s' is not UTF-8, as JSON wants it; "
+                            "rename it",
+                            name);
+    }
+    return IMP_OK;
+}
+
+imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode, char **text,
                                imp_error *error)
 {
+    *text = NULL;
+    imp_status status = check_names(dataset, episode, error);
+    if (status != IMP_OK)
+        return status;
     size_t queries = episode->supports, unlabeled = queries + episode->queries;
     /* json_pack() releases what it was given also when one of them is NULL. */
     json_t *value =
@@ -72,19 +97,7 @@ json_t *imp_episode_write_json(const imp_dataset *dataset, const imp_episode *ep
                   write_part(dataset, episode, queries, episode->queries, "labels"), "unlabeled",
                   write_part(dataset, episode, unlabeled, episode->unlabeled, "truth"));
     if (value == NULL)
-        imp_fail(error, IMP_EFORMAT,
-                 "the episode cannot be written: a name is not UTF-8 or too "
-                 "long, or memory ran out");
-    return value;
-}
-
-imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode, char **text,
-                               imp_error *error)
-{
-    *text = NULL;
-    json_t *value = imp_episode_write_json(dataset, episode, error);
-    if (value == NULL)
-        return IMP_EFORMAT;
+        return imp_fail_memory(error, "the JSON of an episode");
     *text = imp_json_text(value);
     json_decref(value);
     return *text != NULL ? IMP_OK : imp_fail_memory(error, "the JSON of an episode");

@@ -6,12 +6,9 @@
 
 #include "base/json.h"
 
-/* A new reference, or NULL with the sentence in `error`. */
-json_t *imp_episode_write_json(const imp_dataset *dataset, const imp_episode *episode,
-                               imp_error *error);
-
-/* Back again. Every image is found in the dataset, is of the class that its label stands for, and
- * appears once; every label has supports, and there are queries, but in an unsupervised episode. */
+/* What imp_episode_to_json() wrote. Every image is found in the dataset, is of the class that its
+ * label stands for, and appears once; every label has supports, and there are queries, but in an
+ * unsupervised episode. */
 imp_status imp_episode_read_json(const imp_dataset *dataset, const json_t *value,
                                  imp_episode *episode, imp_error *error);
 
