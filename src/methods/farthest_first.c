@@ -61,7 +61,6 @@ size_t imp_traversal_next(imp_traversal *traversal)
             traversal->distance[i] = distance;
     }
     traversal->distance[row] = -1;
-    traversal->chosen++;
     return row;
 }
 

@@ -13,7 +13,6 @@ typedef struct imp_traversal {
     const float *x; /* (count, dimensions) */
     size_t count, dimensions;
     double *distance; /* (count): squared, to the nearest point chosen; negative once chosen */
-    size_t chosen;    /* how many are */
 } imp_traversal;
 
 /* On failure there is nothing to end. */

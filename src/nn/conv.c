@@ -142,8 +142,7 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
     imp_add_parts(layer, pass, imp_lines(frozen(layer)), taps_of(layer) * layer->out.channels);
 }
 
-const imp_layer_kind imp_layer_conv = {.name = "conv3x3",
-                                       .shared = shared,
+const imp_layer_kind imp_layer_conv = {.shared = shared,
                                        .scratch = scratch,
                                        .forward = imp_infer_blocks,
                                        .backward = backward,

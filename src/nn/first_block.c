@@ -354,8 +354,7 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
     kernels->first_forward(&p, s.weights, s.scale, s.bias, out, NULL);
 }
 
-const imp_layer_kind imp_layer_first = {.name = "first conv3x3+bn+relu+pool",
-                                        .kept = kept,
+const imp_layer_kind imp_layer_first = {.kept = kept,
                                         .shared = shared,
                                         .scratch = scratch,
                                         .infer_scratch = infer_scratch,

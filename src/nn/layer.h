@@ -39,8 +39,6 @@ typedef struct imp_pass {
 typedef struct imp_layer imp_layer;
 
 typedef struct imp_layer_kind {
-    const char *name;
-
     /* Training. Memory is counted in floats, for pass->images images: `kept` from forward to
      * backward, `shared` for the duration of a call, `scratch` per worker for the duration of a
      * block. NULL: none. */

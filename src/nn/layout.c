@@ -71,7 +71,7 @@ static void arrange_backward(imp_layer *layer, const imp_pass *pass, const float
 }
 
 const imp_layer_kind imp_layer_arrange = {
-    .name = "arrange", .forward = imp_infer_blocks, .backward = arrange_backward, .infer = arrange};
+    .forward = imp_infer_blocks, .backward = arrange_backward, .infer = arrange};
 
 const imp_layer_kind imp_layer_flatten = {
-    .name = "flatten", .forward = imp_infer_blocks, .backward = flatten_backward, .infer = flatten};
+    .forward = imp_infer_blocks, .backward = flatten_backward, .infer = flatten};

@@ -82,8 +82,7 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
     imp_add_parts(layer, pass, imp_lines(frozen(layer)), inputs_of(layer) * layer->out.channels);
 }
 
-const imp_layer_kind imp_layer_linear = {.name = "linear",
-                                         .shared = shared,
+const imp_layer_kind imp_layer_linear = {.shared = shared,
                                          .forward = imp_infer_blocks,
                                          .backward = backward,
                                          .frozen = frozen,

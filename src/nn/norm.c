@@ -185,8 +185,7 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
             out[p * channels + c] = frozen[c] * in[p * channels + c] + frozen[channels + c];
 }
 
-const imp_layer_kind imp_layer_norm = {.name = "bn",
-                                       .kept = kept,
+const imp_layer_kind imp_layer_norm = {.kept = kept,
                                        .shared = shared,
                                        .forward = forward,
                                        .backward = backward,

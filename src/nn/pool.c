@@ -70,4 +70,4 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
 }
 
 const imp_layer_kind imp_layer_pool = {
-    .name = "pool", .forward = imp_infer_blocks, .backward = backward, .infer = infer};
+    .forward = imp_infer_blocks, .backward = backward, .infer = infer};

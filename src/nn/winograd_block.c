@@ -203,8 +203,7 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
     kernels->winograd_infer(&maps, in, frozen, frozen + MATRICES, out, scratch);
 }
 
-const imp_layer_kind imp_layer_winograd = {.name = "conv3x3+bn+relu+pool",
-                                           .kept = kept,
+const imp_layer_kind imp_layer_winograd = {.kept = kept,
                                            .shared = shared,
                                            .scratch = scratch,
                                            .forward = forward,
