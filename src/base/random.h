@@ -20,7 +20,8 @@ enum imp_stream {
     IMP_STREAM_GLYPHS,
     IMP_STREAM_ORDER,
     IMP_STREAM_DEMO,
-    IMP_STREAM_TSNE
+    IMP_STREAM_TSNE,
+    IMP_STREAM_MASK
 };
 
 typedef struct imp_random {

@@ -48,7 +48,7 @@ const imp_method_parameter imp_mask_parameters[4] = {
 void imp_mask_initialize(uint64_t seed, double *values)
 {
     static const double deviation = 0.01;
-    imp_random random = imp_random_start(seed, IMP_STREAM_WEIGHTS, 0);
+    imp_random random = imp_random_start(seed, IMP_STREAM_MASK, 0);
     for (size_t i = 0; i < IMP_MASK_VALUES; i++)
         values[i] = 0;
     for (size_t i = WEIGHT_0; i < BIAS_0; i++)
