@@ -69,8 +69,9 @@ typedef struct imp_method_options {
                              at least 1, the default; other methods take only 1 */
     bool learn_sigma;     /* prototypes: sigma_l is a parameter; otherwise sigma is 1 */
     bool no_prior;        /* em: without the Chinese restaurant process prior */
-    bool open_set;        /* clusters without a label compete for queries as "none of these" */
-    uint64_t seed;        /* of the mask network's first weights */
+
+    bool open_set; /* clusters without a label compete for queries as "none of these" */
+    uint64_t seed; /* of the mask network's first weights */
 } imp_method_options;
 
 /* Writes the defaults of the method of that name; an unknown name gets those of imp. */

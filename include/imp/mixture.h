@@ -129,7 +129,8 @@ IMP_API imp_status imp_mixture_set_note(imp_mixture *mixture, const char *note, 
  * and grows, to the same bits. */
 IMP_API imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_error *error);
 
-/* On failure *out is NULL: IMP_EIO, IMP_EFORMAT for a file that is no sound mixture, IMP_ENOMEM. */
+/* On failure *out is NULL: IMP_EIO, IMP_EFORMAT for a file that is no sound mixture,
+ * IMP_EUNSUPPORTED for tensors of kinds that no mixture has, IMP_ENOMEM. */
 IMP_API imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_error *error);
 
 /* The same without a file, for a mixture that goes into a database or through a pipe: the bytes

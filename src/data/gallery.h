@@ -27,7 +27,7 @@ typedef struct imp_gallery_picture {
 typedef struct imp_gallery {
     imp_gallery_picture *pictures;
     size_t count, capacity;
-    char **classes; /* their names, in bytewise order */
+    char **classes; /* their names, in bytewise order of their folders' paths */
     size_t class_count;
     size_t passed_over; /* pictures of kinds that are not read, such as .gif */
     size_t empty_count; /* sub-folders without pictures */

@@ -232,7 +232,8 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
 imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
                          imp_error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* A FIFO is no pack, and is not waited for. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about;
     if (descriptor < 0 || fstat(descriptor, &about) != 0) {
         imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(errno));

@@ -216,10 +216,7 @@ static void read_share(size_t share, int worker, void *context)
     size_t ordinal = 0;
     while (next_file(archive, source->path, &name, &entry, &work->status[share], error)) {
         if (ordinal >= source->count) {
-            work->status[share] = imp_fail(error, IMP_EIO,
-                                           "the archive '%s' changed while it was "
-                                           "read",
-                                           source->path);
+            ordinal++;
             break;
         }
         size_t member = source->members[ordinal];
@@ -234,6 +231,9 @@ static void read_share(size_t share, int worker, void *context)
         else
             work->visit(member, NULL, 0, &fault, work->context);
     }
+    if (work->status[share] == IMP_OK && ordinal != source->count)
+        work->status[share] =
+            imp_fail(error, IMP_EIO, "the archive '%s' changed while it was read", source->path);
     imp_release(space.bytes);
     archive_read_free(archive);
 }

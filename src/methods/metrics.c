@@ -161,7 +161,6 @@ imp_status imp_ami(const imp_contingency *contingency, imp_average average, doub
                    imp_error *error)
 {
     double expected;
-    *ami = 1;
     imp_status status = imp_expected_information(contingency, &expected, error);
     if (status == IMP_OK)
         *ami = imp_adjusted_information(contingency, average, expected);

@@ -111,6 +111,10 @@ static void a_pipe_is_no_pack(void **state)
     scratch_path path = scratch_file(state, "pipe");
     assert_int_equal(mkfifo(path.text, 0600), 0);
     assert_false(imp_is_pack(path.text)); /* and does not wait for a writer */
+    char name[600];
+    imp_dataset *dataset;
+    snprintf(name, sizeof name, "pack:%s", path.text);
+    assert_int_equal(imp_dataset_open(name, NULL, &dataset, NULL), IMP_EFORMAT);
 }
 
 static size_t read_pack(const char *path, uint8_t **bytes)
