@@ -99,6 +99,7 @@ END
         "$IMP" cluster many "${model[@]}" --lambda 1e9 --copy-to $folder >out 2>err &
         until [ -d $folder/group-1 ]; do kill -0 $!; done
         kill -INT $!
+        status=0
         wait $! || status=$?
         [ "$status" -eq 130 ]
         [ ! -s out ]

@@ -61,11 +61,20 @@ assert all(0 <= r["accuracy"] <= 1 for r in report["results"])
 ' <<<"$output"
 }
 
-@test "eval takes another task than the training's" {
-    run --separate-stderr "$IMP" eval --model $model --task characters --way 5 --episodes 5
+@test "eval takes other episodes than the training's" {
+    run --separate-stderr "$IMP" eval --model $model --for validation --episodes 5
     [ "$status" -eq 0 ]
-    run --separate-stderr "$IMP" eval --model $model --pool train --episodes 5
-    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "5 validation episodes, "* ]]
+    for options in "" "--for validation" "--pool train" "--pool val" "--seed 2" "--task characters" \
+        "--task characters --way 8"; do
+        # shellcheck disable=SC2086 # words to split
+        "$IMP" eval --model $model --episodes 5 --json $options >report
+        /usr/bin/python3 -c '
+import json
+print(json.load(open("report"))["results"][0]["loss"])' >>losses
+    done
+    # Also validation and a test of its split: purposes have seeds of their own.
+    [ "$(sort -u losses | wc -l)" -eq 7 ]
 }
 
 @test "eval --unsupervised clusters, with lambda given, swept or chosen" {
@@ -207,8 +216,10 @@ END
         "$IMP" eval --model plain/model.safetensors --episodes 5 --json "$@" |
             sed -n 's/.*"loss": \([^,]*\),*/\1/p'
     }
-    [ "$(loss --learn-sigma)" = "$(loss --learn-sigma --sigma-l 5)" ]
-    [ "$(loss --learn-sigma)" != "$(loss)" ]
+    learned=$(loss --learn-sigma)
+    [ -n "$learned" ]
+    [ "$learned" = "$(loss --learn-sigma --sigma-l 5)" ]
+    [ "$learned" != "$(loss)" ]
 }
 
 @test "eval --unsupervised takes as many steps as it is told to" {

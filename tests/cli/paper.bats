@@ -74,7 +74,7 @@ END
     wanted=(tied --data glyphs --updates 6 --episodes 5 --seeds 1)
     "$IMP" paper "${wanted[@]}" --runs whole --out whole-out --quiet
     "$IMP" paper "${wanted[@]}" --runs parts --out parts-out 2>log &
-    while ! grep -q "training begins" log; do sleep 0.02; done
+    until grep -q "training begins" log; do kill -0 $!; done
     kill -INT $!
     status=0
     wait $! || status=$?

@@ -41,7 +41,9 @@ imp() {
 }
 
 @test "docs/pictures.md: its pictures are there" {
-    grep -o '](\([a-z-]*\.png\))' "$root/docs/pictures.md" | tr -d '()]' | while read -r name; do
+    names=$(grep -o '](\([a-z-]*\.png\))' "$root/docs/pictures.md" | tr -d '()]')
+    [ "$(wc -w <<<"$names")" -ge 2 ]
+    for name in $names; do
         [ -s "$root/docs/$name" ]
     done
 }

@@ -90,6 +90,73 @@ static bool is_text(span bytes, const char *text)
     return bytes.size == strlen(text) && memcmp(bytes.bytes, text, bytes.size) == 0;
 }
 
+/* ---- attributes ---- */
+
+static span attribute(span node, const char *name)
+{
+    for (size_t i = 0; i < count_fields(node, 5); i++) {
+        span found = get(node, 5, i).bytes;
+        if (is_text(get(found, 1, 0).bytes, name))
+            return found;
+    }
+    fail_msg("there is no attribute '%s'", name);
+    return (span){0};
+}
+
+static void assert_integer(span node, const char *name, uint64_t expected)
+{
+    span found = attribute(node, name);
+    assert_int_equal(get(found, 20, 0).integer, 2); /* INT */
+    assert_int_equal(get(found, 3, 0).integer, expected);
+}
+
+/* That many integers, all the same. */
+static void assert_integers(span node, const char *name, size_t count, uint64_t expected)
+{
+    span found = attribute(node, name);
+    assert_int_equal(get(found, 20, 0).integer, 7); /* INTS */
+    assert_int_equal(count_fields(found, 8), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(get(found, 8, i).integer, expected);
+}
+
+static float float_of(span node, const char *name)
+{
+    span found = attribute(node, name);
+    assert_int_equal(get(found, 20, 0).integer, 1); /* FLOAT */
+    field value = get(found, 2, 0);
+    float number;
+    assert_int_equal(value.bytes.size, sizeof number);
+    memcpy(&number, value.bytes.bytes, sizeof number);
+    return number;
+}
+
+/* What the loops below compute is what the attributes say, and there are no others. */
+static void check_attributes(span node)
+{
+    span operation = get(node, 4, 0).bytes;
+    size_t expected = 0;
+    if (is_text(operation, "Conv")) {
+        assert_integers(node, "kernel_shape", 2, 3);
+        assert_integers(node, "pads", 4, 1);
+        expected = 2;
+    } else if (is_text(operation, "MaxPool")) {
+        assert_integers(node, "kernel_shape", 2, 2);
+        assert_integers(node, "strides", 2, 2);
+        expected = 2;
+    } else if (is_text(operation, "Gemm")) {
+        assert_integer(node, "transB", 1);
+        expected = 1;
+    } else if (is_text(operation, "Flatten")) {
+        assert_integer(node, "axis", 1);
+        expected = 1;
+    } else if (is_text(operation, "BatchNormalization")) {
+        assert_float_equal(float_of(node, "epsilon"), 1e-5f, 0);
+        expected = 1;
+    }
+    assert_int_equal(count_fields(node, 5), expected);
+}
+
 /* ---- running the graph ---- */
 
 typedef struct map {
@@ -198,6 +265,7 @@ static map run_node(span graph, span node, const map *in)
 {
     span operation = get(node, 4, 0).bytes;
     map out;
+    check_attributes(node);
     if (is_text(operation, "Conv") || is_text(operation, "Gemm")) {
         size_t weights, outputs;
         const float *weight = initializer(graph, node, 1, &weights);
