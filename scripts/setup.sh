@@ -10,9 +10,10 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
         libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
-    test) echo bats clang clang-format libclang-rt-dev libcmocka-dev libomp-dev llvm \
-        python3-numpy python3-pil python3-pip python3-setuptools python3-sklearn python3-wheel ;;
-    long) echo chromium debootstrap fish groff-base lintian man-db mandoc zsh ;;
+    test) echo bats clang clang-format groff-base libclang-rt-dev libcmocka-dev libomp-dev llvm \
+        man-db mandoc python3-numpy python3-pil python3-pip python3-setuptools python3-sklearn \
+        python3-wheel ;;
+    long) echo chromium debootstrap fish lintian zsh ;;
     package) echo dpkg-dev file ;;
     bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
         python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;

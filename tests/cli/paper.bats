@@ -34,7 +34,14 @@ END
     [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +done ]]
     [[ ${lines[3]} == "Of the runs 2 are done, 0 begun, 0 not begun; "* ]]
 
-    # nothing is made twice, with or without the runs
+    # --again measures anew, and trains nothing that is trained
+    before=$(stat -c %i out/*.json)
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}" --again
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"ablation-imp-seed1: measuring"* && $stderr != *training* ]]
+    [ "$(stat -c %i out/*.json)" != "$before" ]
+
+    # otherwise nothing is made twice, with or without the runs
     rm -r runs
     before=$(stat -c %Y.%i out/*.json)
     run --separate-stderr "$IMP" paper tied "${tiny[@]}"
