@@ -97,7 +97,9 @@ IMP_API imp_dataset_options imp_dataset_defaults(void);
  *   mapped and must not be changed in place while the dataset is open.
  *
  * `options` may be NULL for the defaults. On success *out is a new dataset; free it with
- * imp_dataset_free(). On failure *out is NULL and the sentence names the file, class or option. */
+ * imp_dataset_free(). On failure *out is NULL and the sentence names the file, class or option;
+ * a picture that cannot be taken fails with its own status, IMP_EIO, IMP_EFORMAT or
+ * IMP_EUNSUPPORTED, the first of them. */
 IMP_API imp_status imp_dataset_open(const char *name, const imp_dataset_options *options,
                                     imp_dataset **out, imp_error *error);
 

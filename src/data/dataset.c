@@ -35,7 +35,7 @@ void imp_dataset_free(imp_dataset *dataset)
     for (size_t i = 0; i < dataset->super_count; i++)
         imp_release(dataset->super_classes[i]);
     for (size_t i = 0; i < dataset->fault_count; i++)
-        imp_release(dataset->faults[i]);
+        imp_fault_release(dataset->faults[i]);
     imp_release(dataset->classes);
     imp_release(dataset->super_classes);
     imp_release(dataset->faults);
@@ -96,7 +96,7 @@ size_t imp_dataset_faults(const imp_dataset *dataset)
 
 const char *imp_dataset_fault(const imp_dataset *dataset, size_t index)
 {
-    return dataset->faults[index];
+    return dataset->faults[index]->sentence;
 }
 
 imp_size_range imp_dataset_sizes(const imp_dataset *dataset)

@@ -10,6 +10,8 @@
 
 #include <imp/dataset.h>
 
+#include "data/fault.h"
+
 typedef struct imp_class {
     char *name;
     uint32_t super_class; /* its number, or IMP_NO_SUPER_CLASS */
@@ -40,7 +42,7 @@ struct imp_dataset {
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     char fingerprint_text[2 * IMP_FINGERPRINT_BYTES + 1];
     imp_size_range sizes;
-    char **faults;
+    imp_fault **faults;
     size_t fault_count;
     size_t unlabeled; /* pictures of a folder that are in no class, and left out */
     float mean[3], deviation[3];

@@ -1,4 +1,4 @@
-/* fault.c - keeping sentences, the one of lack of memory without taking any. */
+/* fault.c - keeping faults, the one of lack of memory without taking any. */
 #include "data/fault.h"
 
 #include <stddef.h>
@@ -7,29 +7,31 @@
 
 #include "base/memory.h"
 
-static char no_memory[] = "out of memory"; /* known by its address */
+static imp_fault no_memory = {IMP_ENOMEM, "out of memory"};
 
-char *imp_fault_keep(const char *name, const imp_error *error)
+imp_fault *imp_fault_keep(const char *name, const imp_error *error)
 {
     if (error->status == IMP_ENOMEM)
-        return no_memory;
+        return &no_memory;
     const char *between = name != NULL ? ": " : "";
     if (name == NULL)
         name = "";
     size_t room = strlen(name) + strlen(between) + strlen(error->message) + 1;
-    char *text = imp_allocate(room, 1);
-    if (text == NULL)
-        return no_memory;
-    snprintf(text, room, "%s%s%s", name, between, error->message);
-    return text;
+    imp_fault *fault = imp_allocate(1, sizeof *fault + room);
+    if (fault == NULL)
+        return &no_memory;
+    char *sentence = (char *)(fault + 1);
+    snprintf(sentence, room, "%s%s%s", name, between, error->message);
+    *fault = (imp_fault){error->status, sentence};
+    return fault;
 }
 
-bool imp_fault_is_memory(const char *fault)
+bool imp_fault_is_memory(const imp_fault *fault)
 {
-    return fault == no_memory;
+    return fault == &no_memory;
 }
 
-void imp_fault_release(char *fault)
+void imp_fault_release(imp_fault *fault)
 {
     if (!imp_fault_is_memory(fault))
         imp_release(fault);

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "data/fault.h"
 #include "data/source.h"
 
 /* ---- finding ---- */
@@ -212,7 +211,7 @@ imp_status imp_gallery_read(imp_gallery *gallery, size_t first, size_t count,
     return IMP_OK;
 }
 
-const char *imp_gallery_fault(const imp_gallery *gallery)
+const imp_fault *imp_gallery_fault(const imp_gallery *gallery)
 {
     for (size_t i = 0; i < gallery->count; i++)
         if (gallery->pictures[i].fault != NULL)

@@ -15,13 +15,14 @@
 
 #include <imp/status.h>
 
+#include "data/fault.h"
 #include "data/image.h"
 
 typedef struct imp_gallery_picture {
     char *path;
-    int32_t class; /* its number, or -1 */
-    bool coloured; /* more than a tint; known once it was read */
-    char *fault;   /* the sentence that says why it could not be read, else NULL */
+    int32_t class;    /* its number, or -1 */
+    bool coloured;    /* more than a tint; known once it was read */
+    imp_fault *fault; /* why it could not be read, else NULL */
 } imp_gallery_picture;
 
 typedef struct imp_gallery {
@@ -66,7 +67,7 @@ imp_status imp_gallery_open(const imp_gallery *gallery, size_t picture, imp_imag
                             imp_error *error);
 
 /* The fault of the first picture that has one, or NULL. */
-const char *imp_gallery_fault(const imp_gallery *gallery);
+const imp_fault *imp_gallery_fault(const imp_gallery *gallery);
 
 /* How many of the pictures that were read are coloured. */
 size_t imp_gallery_coloured(const imp_gallery *gallery);

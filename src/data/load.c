@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/catalog.h"
-#include "data/fault.h"
 #include "data/image.h"
 
 enum { DEFAULT_SIZE = 84, PROBES = 8 };
@@ -38,7 +37,7 @@ typedef struct job {
     uint8_t *digests;
     uint32_t (*sizes)[2]; /* (entries): width and height before resampling; 0: not decoded yet */
     uint32_t *channels;   /* (entries) */
-    char **faults;        /* (entries): a sentence, or NULL */
+    imp_fault **faults;   /* (entries): or NULL */
 } job;
 
 static void keep_fault(job *work, size_t entry, const imp_error *fault)
@@ -169,7 +168,7 @@ static imp_status read_all(job *work, imp_error *error)
             continue;
         imp_error fault;
         const char *why = catalog->entries[i].absent;
-        imp_fail(&fault, IMP_EINVAL, "%s", why != NULL ? why : "there is no such file");
+        imp_fail(&fault, IMP_EFORMAT, "%s", why != NULL ? why : "there is no such file");
         keep_fault(work, i, &fault);
     }
     return visit_entries(work, 0, catalog->count, error);
@@ -250,15 +249,16 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
     status = read_all(work, error);
     for (size_t i = 0; i < catalog->count && status == IMP_OK && !plan->skip_broken; i++)
         if (work->faults[i] != NULL)
-            status = imp_fault_is_memory(work->faults[i])
-                         ? imp_fail_memory(error, "decoding pictures")
-                         : imp_fail(error, IMP_EFORMAT, "%s", work->faults[i]);
+            status =
+                imp_fault_is_memory(work->faults[i])
+                    ? imp_fail_memory(error, "decoding pictures")
+                    : imp_fail(error, work->faults[i]->status, "%s", work->faults[i]->sentence);
     if (status == IMP_OK)
         status = drop_broken(work, catalog, dataset, bytes, error);
     if (status == IMP_OK && catalog->count == 0)
-        status =
-            imp_fail(error, IMP_EFORMAT, "none of the %zu pictures could be read; the first: %s",
-                     dataset->fault_count, dataset->faults[0]);
+        status = imp_fail(error, dataset->faults[0]->status,
+                          "none of the %zu pictures could be read; the first: %s",
+                          dataset->fault_count, dataset->faults[0]->sentence);
     if (status == IMP_OK)
         status = imp_catalog_group(catalog, dataset, error);
     if (status == IMP_OK) {

@@ -142,7 +142,7 @@ static void skip_broken(imp_gallery *gallery, size_t dimensions, imp_embed_skip 
     size_t kept = 0;
     for (size_t i = 0; i < gallery->count; i++) {
         if (gallery->pictures[i].fault)
-            skip(gallery->pictures[i].fault, context);
+            skip(gallery->pictures[i].fault->sentence, context);
         else
             memmove(embeddings + kept++ * dimensions, embeddings + i * dimensions,
                     dimensions * sizeof *embeddings);
@@ -165,6 +165,6 @@ imp_status imp_embed(const imp_embedder *embedder, imp_gallery *gallery, int thr
     imp_release(pixels);
     if (!status && skip)
         skip_broken(gallery, embedder->dimensions, skip, context, embeddings);
-    const char *fault = imp_gallery_fault(gallery);
-    return !status && fault ? imp_fail(error, IMP_EFORMAT, "%s", fault) : status;
+    const imp_fault *fault = imp_gallery_fault(gallery);
+    return !status && fault ? imp_fail(error, fault->status, "%s", fault->sentence) : status;
 }

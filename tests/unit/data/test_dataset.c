@@ -243,6 +243,9 @@ static void links_that_lead_nowhere(void **state)
     make_classes(state);
     assert_int_equal(symlink("gone.png", scratch_file(state, "d/c1/7.png").text), 0);
     assert_int_equal(symlink("8.png", scratch_file(state, "d/c1/8.png").text), 0);
+    /* The status is that of the first fault, not of broken files in general. */
+    assert_int_equal(
+        imp_dataset_open(scratch_file(state, "d").text, NULL, &(imp_dataset *){0}, NULL), IMP_EIO);
     scratch_path folder = scratch_file(state, "d");
     refuses(folder.text, NULL, "c1/7.png: cannot read");
     imp_dataset_options options = imp_dataset_defaults();

@@ -143,9 +143,11 @@ static void a_broken_picture_has_a_fault_and_can_be_dropped(void **state)
     uint8_t planes[3][4];
     assert_int_equal(imp_gallery_read(&gallery, 0, 3, &format, 2, planes[0], NULL), IMP_OK);
     assert_int_equal(planes[2][0], 30);
-    const char *fault = imp_gallery_fault(&gallery);
+    const imp_fault *fault = imp_gallery_fault(&gallery);
     assert_non_null(fault);
-    assert_non_null(strstr(fault, "p/2.png: the file is neither a PNG nor a JPEG picture"));
+    assert_int_equal(fault->status, IMP_EFORMAT);
+    assert_non_null(
+        strstr(fault->sentence, "p/2.png: the file is neither a PNG nor a JPEG picture"));
     imp_gallery_drop_broken(&gallery);
     assert_int_equal(gallery.count, 2);
     assert_string_equal(name_of(state, &gallery, 1), "p/3.png");
