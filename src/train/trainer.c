@@ -26,7 +26,7 @@ typedef struct trainer {
     imp_learner learner;
     imp_checkpoint state; /* settings, counters and the best weights, as the next file has them */
     uint64_t saved_update;
-    bool judges_again; /* the run was over when it was resumed, and has no best model */
+    bool judges_again; /* the run was over when it was resumed, and its model is chosen anew */
     imp_feed *feed;
     imp_log log;
     imp_train_report report;
@@ -125,10 +125,9 @@ static imp_status save_model(trainer *work, imp_error *error)
                           imp_run_file(work->options->folder, imp_model_name).text, error);
 }
 
-static imp_status validate(trainer *work, double *accuracy, imp_error *error)
+static imp_status find_accuracy(trainer *work, double *accuracy, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
-    imp_progress *progress = &work->state.progress;
     imp_encoder *encoder;
     imp_status status = imp_encoder_create(work->learner.network, &encoder, error);
     if (status)
@@ -142,9 +141,17 @@ static imp_status validate(trainer *work, double *accuracy, imp_error *error)
     imp_evaluation found;
     status = imp_evaluate(encoder, work->dataset, &self, 1, &options, &found, error);
     imp_encoder_free(encoder);
+    if (!status)
+        *accuracy = found.accuracy.mean;
+    return status;
+}
+
+static imp_status validate(trainer *work, double *accuracy, imp_error *error)
+{
+    imp_progress *progress = &work->state.progress;
+    imp_status status = find_accuracy(work, accuracy, error);
     if (status)
         return status;
-    *accuracy = found.accuracy.mean;
     work->report.validation = *accuracy;
     if (!work->state.best.taken || *accuracy > progress->best) {
         progress->best = *accuracy;
@@ -251,15 +258,30 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
-/* Of a run that was over before only the last weights are left to choose from. */
+/* The learner is then the model that was saved. */
+static imp_status save_best(trainer *work, imp_error *error)
+{
+    if (work->state.best.taken)
+        imp_snapshot_restore(&work->state.best, &work->learner);
+    return save_model(work, error);
+}
+
+/* A run that was over before has no updates left at whose end this happens. */
 static imp_status judge_again(trainer *work, imp_error *error)
 {
     double validation;
     imp_status status = IMP_OK;
+    imp_snapshot last = {0};
     if (work->state.settings.validate_every > 0)
         status = validate(work, &validation, error);
     if (!status)
-        status = save_model(work, error);
+        status = imp_snapshot_make(&last, &work->learner, error);
+    if (!status) {
+        imp_snapshot_take(&last, &work->learner);
+        status = save_best(work, error);
+        imp_snapshot_restore(&last, &work->learner);
+    }
+    imp_snapshot_clear(&last);
     return status ? status : save_checkpoint(work, error);
 }
 
@@ -268,11 +290,7 @@ static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
         return IMP_OK;
-    if (work->judges_again)
-        return judge_again(work, error);
-    if (work->state.best.taken)
-        imp_snapshot_restore(&work->state.best, &work->learner);
-    return save_model(work, error);
+    return work->judges_again ? judge_again(work, error) : save_best(work, error);
 }
 
 static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
@@ -375,22 +393,38 @@ imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
     return start(settings, dataset, options, true, result, error);
 }
 
-/* From here on the run has these settings. What was best on other validation episodes does not
- * compare with what is found on the new ones, and without validation nothing is best. */
-static void adopt(trainer *work, const imp_settings *settings)
+/* From here on the run has these settings. A best model is forgotten that these would not have
+ * validated; *compares tells whether its accuracy was found on as many episodes. */
+static void adopt(trainer *work, const imp_settings *settings, bool *compares)
 {
     imp_progress *progress = &work->state.progress;
-    bool forgets = settings->validate_every == 0 ||
-                   settings->validation_episodes != work->state.settings.validation_episodes;
+    *compares = settings->validation_episodes == work->state.settings.validation_episodes;
     imp_settings_clear(&work->state.settings);
     work->state.settings = borrowed(settings);
     work->saved_update = progress->update;
-    if (forgets) {
+    bool ends_here = is_last(work) && progress->best_update == progress->update;
+    if (settings->validate_every == 0 ||
+        !(ends_here || is_due(progress->best_update, settings->validate_every))) {
         work->state.best.taken = false;
         progress->best = NAN;
         progress->best_update = 0;
     }
-    work->judges_again = is_last(work) && !work->state.best.taken;
+    work->judges_again = is_last(work) && !(work->state.best.taken && *compares);
+}
+
+/* The accuracy of the best model so far on the episodes that the next will be judged by. */
+static imp_status judge_best(trainer *work, imp_error *error)
+{
+    imp_snapshot last;
+    imp_status status = imp_snapshot_make(&last, &work->learner, error);
+    if (status)
+        return status;
+    imp_snapshot_take(&last, &work->learner);
+    imp_snapshot_restore(&work->state.best, &work->learner);
+    status = find_accuracy(work, &work->state.progress.best, error);
+    imp_snapshot_restore(&last, &work->learner);
+    imp_snapshot_clear(&last);
+    return status;
 }
 
 imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
@@ -414,6 +448,11 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
     else
         status = imp_trained_on_check(&work.state.data, dataset, error);
     work.state.data = imp_trained_on_of(dataset);
+    bool compares = true;
+    if (!status) {
+        adopt(&work, settings, &compares);
+        status = check_validation(&work, error);
+    }
     if (!status)
         status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                               work.state.csv_bytes, error);
@@ -421,10 +460,10 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
         imp_run_sweep(options->folder);
         status = imp_run_write_settings(options->folder, settings, error);
     }
-    if (!status) {
-        adopt(&work, settings);
+    if (!status && work.state.best.taken && !compares)
+        status = judge_best(&work, error);
+    if (!status)
         status = run(&work, result, error);
-    }
     clear(&work);
     return status;
 }

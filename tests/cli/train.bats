@@ -44,7 +44,7 @@ setup() {
     cmp long/model.safetensors short/model.safetensors
 }
 
-@test "a run resumed to be validated otherwise forgets what was best before" {
+@test "a run resumed to be validated more seldom forgets what it would not have seen" {
     "$IMP" train --quiet --out whole "${tiny[@]}" --validate-every 12 --validation-episodes 4
     "$IMP" train --quiet --out last "${tiny[@]}" --validate-every 0
     for updates in 9 12; do # in the middle, and when it is over
@@ -60,6 +60,26 @@ setup() {
     cmp whole/model.safetensors last/model.safetensors
     "$IMP" train --quiet --resume last # the settings are the checkpoint's by now
     cmp whole/model.safetensors last/model.safetensors
+}
+
+@test "a run resumed to be validated by more episodes judges its best model anew" {
+    # Without batch norm nothing changes at this rate, so that the first model is as good as any.
+    still=("${tiny[@]/bn,/}" --rate 1e-12)
+    "$IMP" train --quiet --out whole "${still[@]}" --validation-episodes 40
+    "$IMP" train --quiet --out run "${still[@]}"
+    run "$IMP" train --resume run --validation-episodes 40
+    [ "$status" -eq 0 ]
+    [[ $output == *" at update 6; "* ]]
+    cmp whole/model.safetensors run/model.safetensors
+}
+
+@test "validation that cannot be is refused before anything changes" {
+    "$IMP" train --quiet --out run "${tiny[@]}" --way 6 --validate-every 0
+    before=$(cat run/* | sha256sum)
+    run --separate-stderr "$IMP" train --resume run --validate-every 6 --updates 18
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp train: validation episodes cannot be drawn (--validation-way "* ]]
+    [ "$(cat run/* | sha256sum)" = "$before" ]
 }
 
 @test "a folder that holds a run is not overwritten" {
