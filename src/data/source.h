@@ -57,8 +57,8 @@ typedef void imp_source_visit(size_t member, const uint8_t *bytes, size_t size,
                               const imp_error *fault, void *context);
 
 /* Reads every file whose `wanted` is true, in any order, on up to `threads` threads. Fails only
- * where an archive is damaged so that the files behind the damage cannot be reached; those already
- * visited stay visited. */
+ * where an archive is damaged so that the files behind the damage cannot be reached, and where it
+ * no longer holds the files that were listed; those already visited stay visited. */
 imp_status imp_source_read(const imp_source *source, const bool *wanted, int threads,
                            imp_source_visit *visit, void *context, imp_error *error);
 

@@ -214,11 +214,12 @@ static void read_share(size_t share, int worker, void *context)
     struct archive_entry *entry;
     const char *name;
     size_t ordinal = 0;
+    bool same = true;
     while (next_file(archive, source->path, &name, &entry, &work->status[share], error)) {
-        if (ordinal >= source->count) {
-            ordinal++;
+        same =
+            ordinal < source->count && strcmp(name, source->names[source->members[ordinal]]) == 0;
+        if (!same)
             break;
-        }
         size_t member = source->members[ordinal];
         bool mine = ordinal / FILES_PER_TURN % work->readers == share;
         ordinal++;
@@ -231,7 +232,7 @@ static void read_share(size_t share, int worker, void *context)
         else
             work->visit(member, NULL, 0, &fault, work->context);
     }
-    if (work->status[share] == IMP_OK && ordinal != source->count)
+    if (work->status[share] == IMP_OK && (!same || ordinal != source->count))
         work->status[share] =
             imp_fail(error, IMP_EIO, "the archive '%s' changed while it was read", source->path);
     imp_release(space.bytes);

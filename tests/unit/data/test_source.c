@@ -80,6 +80,31 @@ static void check(const char *path, size_t kept_limit)
     imp_source_clear(&source);
 }
 
+/* Whatever is put in its place: fewer files, more, or others. */
+static void an_archive_that_changes_is_noticed(void **state)
+{
+    scratch_path path = scratch_file(state, "a.zip");
+    const size_t counts[] = {MEMBERS - 1, MEMBERS, MEMBERS};
+    for (size_t change = 0; change < 3; change++) {
+        archive_member others[MEMBERS];
+        memcpy(others, members, sizeof others);
+        if (change == 1)
+            others[0].name = "another";
+        archive_save(path.text, "zip", members, change == 2 ? MEMBERS - 1 : MEMBERS);
+        imp_source source;
+        imp_error error;
+        assert_int_equal(imp_source_open_keeping(&source, path.text, 0, &error), IMP_OK);
+        archive_save(path.text, "zip", others, counts[change]);
+        visits seen = {0};
+        const bool wanted[VISIBLE] = {false};
+        for (int threads = 1; threads <= 3; threads += 2)
+            assert_int_equal(imp_source_read(&source, wanted, threads, note, &seen, &error),
+                             IMP_EIO);
+        assert_non_null(strstr(error.message, "changed while it was read"));
+        imp_source_clear(&source);
+    }
+}
+
 static void a_folder(void **state)
 {
     for (size_t i = 0; i < MEMBERS; i++) {
@@ -292,6 +317,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_folder, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(an_archive_that_changes_is_noticed, scratch_setup,
+                                        tree_teardown),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_read_to_its_end, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test_setup_teardown(archives_of_every_format, scratch_setup, tree_teardown),
