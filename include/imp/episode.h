@@ -128,7 +128,8 @@ IMP_API void imp_feed_close(imp_feed *feed);
 
 /* The episode as one line of JSON with names for numbers. On success *text is a new
  * zero-terminated string; free it with imp_episode_text_free(). On failure it is NULL:
- * IMP_EUNSUPPORTED for a picture whose name is not UTF-8, or longer than 4095 bytes; IMP_ENOMEM. */
+ * IMP_EUNSUPPORTED for a picture or class whose name is not UTF-8, or a picture's longer than 4095
+ * bytes; IMP_ENOMEM. */
 IMP_API imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode,
                                        char **text, imp_error *error);
 IMP_API void imp_episode_text_free(char *text);

@@ -23,6 +23,13 @@ enum { NAME_ROOM = 4096 };
 
 /* ---- writing ---- */
 
+static const char *group_name(const imp_dataset *dataset, const imp_episode *episode, size_t group)
+{
+    uint32_t number = episode->classes[group];
+    return episode->kind == IMP_EPISODE_SUPER_CLASSES ? imp_dataset_super_class(dataset, number)
+                                                      : imp_dataset_class(dataset, number).name;
+}
+
 static json_t *write_part(const imp_dataset *dataset, const imp_episode *episode, size_t begin,
                           size_t count, const char *labels_key)
 {
@@ -47,10 +54,7 @@ static json_t *write_classes(const imp_dataset *dataset, const imp_episode *epis
     json_t *names = json_array();
     bool sound = names != NULL;
     for (size_t g = 0; g < episode->groups && sound; g++) {
-        uint32_t number = episode->classes[g];
-        const char *name = episode->kind == IMP_EPISODE_SUPER_CLASSES
-                               ? imp_dataset_super_class(dataset, number)
-                               : imp_dataset_class(dataset, number).name;
+        const char *name = group_name(dataset, episode, g);
         sound = json_array_append_new(names, json_string(name)) == 0;
     }
     if (!sound) {
@@ -60,11 +64,16 @@ static json_t *write_classes(const imp_dataset *dataset, const imp_episode *epis
     return names;
 }
 
-/* A picture's name holds those of its class and super-class. */
 static imp_status check_names(const imp_dataset *dataset, const imp_episode *episode,
                               imp_error *error)
 {
     char name[NAME_ROOM];
+    for (size_t g = 0; g < episode->groups; g++)
+        if (!imp_is_utf8(group_name(dataset, episode, g)))
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "the name of the class '%.400s' is not UTF-8, as JSON wants it; "
+                            "rename it",
+                            group_name(dataset, episode, g));
     for (size_t i = 0; i < imp_episode_size(episode); i++) {
         size_t length = imp_dataset_image_name(dataset, episode->images[i], name, sizeof name);
         if (length >= sizeof name)
