@@ -96,17 +96,20 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
     done
 }
 
+# Whether process PID runs the command and catches SIGTERM, as it does from its beginning.
+catches_signals() {
+    [ "$(readlink "/proc/$1/exe")" = "$(readlink -f "$IMP")" ] &&
+        ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 1 << 14))
+}
+
 # interrupted SIGNAL WORD...: sends the command the signal as soon as it catches signals, whatever
-# this shell does with them. Python catches one of its own, but not SIGTERM.
+# this shell does with them.
 interrupted() {
-    local terminates=$((1 << 14))
     /usr/bin/python3 -c '
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}" 2>err &
-    until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$!/status) & terminates)); do
-        kill -0 $!
-    done
+    until catches_signals $!; do kill -0 $!; done
     kill -"$1" $!
     status=0
     wait $! || status=$?
