@@ -213,8 +213,8 @@ imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_point
 {
     search work = {.tuning = tuning, .episodes = episodes, .count = count, .dimensions = d};
     imp_cluster_options_init(&work.options);
-    imp_status status = imp_take_options(&work.options, sizeof work.options, options,
-                                         "imp_cluster_options", error);
+    imp_status status =
+        imp_take_options(&work.options, sizeof work.options, options, "imp_cluster_options", error);
     work.threads =
         imp_parallel_threads(tuning->threads > 0 ? tuning->threads : work.options.threads);
     if (status == IMP_OK)

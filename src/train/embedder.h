@@ -53,8 +53,8 @@ void imp_embedder_clear(imp_embedder *embedder);
  * as many as the machine offers).
  *
  * A picture that cannot be read is a failure, IMP_EIO, IMP_EFORMAT or IMP_EUNSUPPORTED with a
- * sentence that names it; with `skip` it is told to `skip(fault, context)` and taken out of the gallery instead, and its row is
- * left out. */
+ * sentence that names it; with `skip` it is told to `skip(fault, context)` and taken out of the
+ * gallery instead, and its row is left out. */
 typedef void imp_embed_skip(const char *fault, void *context);
 imp_status imp_embed(const imp_embedder *embedder, imp_gallery *gallery, int threads,
                      imp_embed_skip *skip, void *context, float *embeddings, imp_error *error);

@@ -60,8 +60,8 @@ imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
 /* Goes on with the run in options->folder. `settings` are those of the run, except that the number
  * of updates, how often is logged, validated and saved, how long a validation is, the limit of the
  * loss and where the data lies may differ; other data than the run's is refused by its fingerprint.
- * The best model so far is forgotten if it would not have been validated as often as now, and judged
- * again if the episodes are more or fewer.
+ * The best model so far is forgotten if it would not have been validated as often as now, and
+ * judged again if the episodes are more or fewer.
  */
 imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
                             const imp_train_options *options, imp_train_result *result,
