@@ -4,7 +4,6 @@
 #include "methods/option_checks.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 

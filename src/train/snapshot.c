@@ -27,15 +27,24 @@ void imp_snapshot_take(imp_snapshot *snapshot, const imp_learner *learner)
     snapshot->taken = true;
 }
 
-void imp_snapshot_restore(const imp_snapshot *snapshot, imp_learner *learner)
+static void exchange(float *a, float *b, size_t count)
 {
-    const float *from = snapshot->values;
+    for (size_t i = 0; i < count; i++) {
+        float kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+void imp_snapshot_swap(imp_snapshot *snapshot, imp_learner *learner)
+{
+    float *values = snapshot->values;
     for (size_t i = 0; i < imp_network_tensor_count(learner->network); i++) {
         imp_network_tensor tensor = imp_network_tensor_at(learner->network, i);
-        memcpy(tensor.values, from, tensor.count * sizeof *from);
-        from += tensor.count;
+        exchange(values, tensor.values, tensor.count);
+        values += tensor.count;
     }
-    memcpy(learner->values, from, learner->value_count * sizeof *from);
+    exchange(values, learner->values, learner->value_count);
     imp_learner_publish(learner);
 }
 

@@ -258,39 +258,32 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
-/* The learner is then the model that was saved. */
-static imp_status save_best(trainer *work, imp_error *error)
+/* Puts the best weights, if there are any, into the learner, or takes them out again. */
+static void swap_best(trainer *work)
 {
     if (work->state.best.taken)
-        imp_snapshot_restore(&work->state.best, &work->learner);
-    return save_model(work, error);
+        imp_snapshot_swap(&work->state.best, &work->learner);
 }
 
-/* A run that was over before has no updates left at whose end this happens. */
-static imp_status judge_again(trainer *work, imp_error *error)
-{
-    double validation;
-    imp_status status = IMP_OK;
-    imp_snapshot last = {0};
-    if (work->state.settings.validate_every > 0)
-        status = validate(work, &validation, error);
-    if (!status)
-        status = imp_snapshot_make(&last, &work->learner, error);
-    if (!status) {
-        imp_snapshot_take(&last, &work->learner);
-        status = save_best(work, error);
-        imp_snapshot_restore(&last, &work->learner);
-    }
-    imp_snapshot_clear(&last);
-    return status ? status : save_checkpoint(work, error);
-}
-
-/* The model of a finished run: the best in validation, or the last. */
+/* The model of a finished run: the best in validation, or the last. One that was over before has no
+ * updates left at whose end it is validated and saved, and the model goes first here, too. */
 static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
         return IMP_OK;
-    return work->judges_again ? judge_again(work, error) : save_best(work, error);
+    double validation;
+    imp_status status = IMP_OK;
+    if (work->judges_again && work->state.settings.validate_every > 0)
+        status = validate(work, &validation, error);
+    swap_best(work);
+    if (!status)
+        status = save_model(work, error);
+    if (!status && work->judges_again) {
+        swap_best(work);
+        status = save_checkpoint(work, error);
+        swap_best(work);
+    }
+    return status;
 }
 
 static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
@@ -415,15 +408,9 @@ static void adopt(trainer *work, const imp_settings *settings, bool *compares)
 /* The accuracy of the best model so far on the episodes that the next will be judged by. */
 static imp_status judge_best(trainer *work, imp_error *error)
 {
-    imp_snapshot last;
-    imp_status status = imp_snapshot_make(&last, &work->learner, error);
-    if (status)
-        return status;
-    imp_snapshot_take(&last, &work->learner);
-    imp_snapshot_restore(&work->state.best, &work->learner);
-    status = find_accuracy(work, &work->state.progress.best, error);
-    imp_snapshot_restore(&last, &work->learner);
-    imp_snapshot_clear(&last);
+    swap_best(work);
+    imp_status status = find_accuracy(work, &work->state.progress.best, error);
+    swap_best(work);
     return status;
 }
 
