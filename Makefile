@@ -4,8 +4,9 @@
 PREFIX ?= /usr/local
 SETUP := scripts/setup.sh
 RELEASE := build/release
+MINUTES ?= 1
 
-.PHONY: build demo test test-long bench format lint symbols install uninstall deb clean help
+.PHONY: build demo test test-long fuzz bench format lint symbols install uninstall deb clean help
 
 build: ## build the library and the command (the default)
 	@$(SETUP) build
@@ -22,6 +23,12 @@ test: ## run all tests but the long ones
 test-long: ## run all tests, with threads watched, fuzzers, a browser and a clean Debian
 	@$(SETUP) build test long package
 	scripts/test.sh --long
+
+fuzz: ## run the fuzzers, each for MINUTES (1)
+	@$(SETUP) build test
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz.sh $(MINUTES)
 
 bench: build ## measure the speed and compare it with other libraries
 	@$(SETUP) bench

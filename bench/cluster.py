@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 
-from protocol import HERE, ISA, PYTHON, Peer, Unavailable
+from protocol import HERE, ISA, Peer, Unavailable, vector_python
 from run import introduce, machine, package_versions, progress
 
 try:
@@ -113,7 +113,7 @@ def open_peers(stack, names, options, hellos, unavailable):
     """imp and the peers that can be started, by name."""
     commands = {"imp": [os.path.join(options.build, "cluster")]}
     for name in names:
-        commands[name] = [PYTHON, os.path.join(HERE, "peers", "kmeans.py"), name]
+        commands[name] = [options.python, os.path.join(HERE, "peers", "kmeans.py"), name]
     settings = {"OMP_NUM_THREADS": str(options.threads), **ISA.get(options.isa, {})}
     peers = {}
     for name, command in commands.items():
@@ -458,6 +458,8 @@ def main():
     options = parse()
     here = machine()
     introduce(here)
+    options.python, origin = vector_python(options.build)
+    print(f"scikit-learn and faiss are {origin}")
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
     for part in options.parts:
         hellos, unavailable = {}, {}
@@ -472,7 +474,7 @@ def main():
             "command": " ".join(["bench/cluster.py"] + arguments),
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "imp": hellos.get("imp", hellos.get("episode")), "machine": here,
-            "packages": package_versions(PACKAGES), "peers": hellos, "absent": unavailable,
+            "packages": package_versions(PACKAGES), "peers": hellos, "peers_from": origin, "absent": unavailable,
             "held_to_isa": options.isa, "threads": options.threads,
             "rounds_per_configuration": options.rounds, "passes": options.passes, **result,
         }, options)

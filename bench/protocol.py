@@ -8,9 +8,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"  # Debian's, which python3-torch belongs to
+
+# What is taken from PyPI, in environments under the build folder that are made once and kept.
+VECTOR_PEERS = ("venv-vectors", ["numpy", "scikit-learn", "faiss-cpu", "threadpoolctl"])
+TORCH = ("venv-torch", ["torch", "numpy", "setuptools"])  # some gigabytes
 
 # The most that each library may use, so that a comparison can be held at one instruction set.
 ISA = {
@@ -25,7 +30,8 @@ ISA = {
 
 def commands(build, imp):
     """Every peer's command line, by the name it answers with."""
-    torch = [PYTHON, os.path.join(HERE, "peers", "torch_conv4.py")]
+    program = os.path.join(HERE, "peers", "torch_network.py")
+    torch, torch2 = [PYTHON, program], [interpreter(build, TORCH[0]), program]
     onednn = os.path.join(build, "onednn_conv4")
     return {
         "imp": [imp, "bench", "--serve"],
@@ -45,6 +51,11 @@ def commands(build, imp):
         "torch-frozen-tuned": torch + ["frozen", "--tuned"],
         "torch-frozen-channels-last-tuned": torch + ["frozen-channels-last", "--tuned"],
         "torch-best": torch + ["best", "--tuned"],
+        "torch2-nchw": torch2 + ["nchw"],
+        "torch2-channels-last-tuned": torch2 + ["channels-last", "--tuned"],
+        "torch2-mkldnn-tuned": torch2 + ["mkldnn", "--tuned"],
+        "torch2-compiled-tuned": torch2 + ["compiled", "--tuned"],
+        "torch2-best": torch2 + ["best", "--tuned"],
         "peak": [os.path.join(build, "peak")],
     }
 
@@ -60,7 +71,7 @@ class Peer:
         settings = {**os.environ, **settings}
         # Huge pages for what a library allocates itself; its user's memory asks for them anyway.
         # PyTorch is left as it comes, except where its tuned way sets this itself.
-        if "torch_conv4.py" not in " ".join(command):
+        if "torch_network.py" not in " ".join(command):
             settings["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -110,3 +121,35 @@ def environment(name, isa):
     if name.startswith("imp-"):
         return {"IMP_ISA": name[len("imp-"):]}
     return ISA.get(isa, {})
+
+
+def interpreter(build, folder):
+    return os.path.join(build, folder, "bin", "python3")
+
+
+def pypi_python(build, folder, packages):
+    """The Python that has these packages, and a sentence on where they are from: PyPI, or Debian where
+    they cannot be had there."""
+    complete = os.path.join(build, folder, "complete")
+    python = interpreter(build, folder)
+    if not os.path.exists(complete):
+        try:
+            subprocess.run([PYTHON, "-m", "venv", os.path.join(build, folder)], check=True,
+                           stdout=sys.stderr)
+            subprocess.run([python, "-m", "pip", "install", "--quiet"] + packages, check=True,
+                           stdout=sys.stderr)
+            with open(complete, "w"):
+                pass
+        except (OSError, subprocess.CalledProcessError) as error:
+            return PYTHON, f"Debian's, because PyPI's could not be had ({error})"
+    return python, "PyPI's"
+
+
+def vector_python(build):
+    """The Python that scikit-learn and faiss run in."""
+    return pypi_python(build, *VECTOR_PEERS)
+
+
+def torch_python(build):
+    """The Python that PyTorch 2 runs in; Debian's has an older one."""
+    return pypi_python(build, *TORCH)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Speed of Conv4 in imp and its peers, measured in turns. bench/README.md tells what and how.
+"""Speed of Conv4 or resnet12 in imp and its peers, measured in turns. bench/README.md tells what and how.
 
 Every configuration is measured in rounds. In a round each peer has its turn, in an order that rotates
 from round to round, and between its turns it is stopped. So a slow minute of the machine meets all
@@ -17,28 +17,41 @@ import statistics
 import subprocess
 import sys
 
-from protocol import HERE, ISA, Peer, Unavailable, commands, environment
+from protocol import HERE, ISA, Peer, Unavailable, commands, environment, torch_python
 
 ROOT = os.path.dirname(HERE)
-SIZES = "120x1x28x28,600x1x28x28,100x3x84x84"
-PEERS = ("imp,onednn-best,onednn-direct,onednn-winograd,torch-nchw,torch-channels-last,"
-         "torch-channels-last-tuned,torch-best")
+# What is measured unless something else is said. A step of resnet12 takes seconds.
+DEFAULTS = {
+    "conv4": {"sizes": "120x1x28x28,600x1x28x28,100x3x84x84", "threads": "1,2", "rounds": 5,
+              "peers": "imp,onednn-best,onednn-direct,onednn-winograd,torch-nchw,torch-channels-last,"
+                       "torch-channels-last-tuned,torch-best,torch2-channels-last-tuned,"
+                       "torch2-compiled-tuned,torch2-best"},
+    "resnet12": {"sizes": "100x3x84x84", "threads": "2", "rounds": 3, "only": "train",
+                 "peers": "imp,torch-channels-last-tuned,torch2-channels-last-tuned,"
+                          "torch2-compiled-tuned"},
+}
 TITLE = {"train": "training step", "eval": "evaluation"}
 FILTERS, LAYERS = 64, 4
 PACKAGES = ["libdnnl2", "python3-torch", "libgomp1", "libc6", "gcc"]
 
 
-def nominal_flops(what, c, h, w):
-    """Floating-point operations per image of direct 3x3 convolutions, a multiply-add counting as two.
+def nominal_flops(network, what, c, h, w):
+    """Floating-point operations per image of direct convolutions, a multiply-add counting as two.
 
     A training step does each convolution three times (forward, data gradient, weight gradient), except
     that nobody needs the gradient of the images.
     """
     total = 0
     for layer in range(LAYERS):
-        forward = 2 * 9 * (c if layer == 0 else FILTERS) * FILTERS * h * w
-        total += forward * (1 if what == "eval" else 2 if layer == 0 else 3)
-        h, w = h // 2, w // 2
+        width = FILTERS if network == "conv4" else FILTERS << layer
+        first = 9 * c * width  # multiply-adds per pixel of what reads the layer's input
+        rest = 0
+        if network == "resnet12":  # two more convolutions, and the shortcut's of 1x1
+            first += c * width
+            rest = 2 * 9 * width * width
+        times = 1 if what == "eval" else 2 if layer == 0 else 3
+        total += 2 * h * w * (first * times + rest * (1 if what == "eval" else 3))
+        c, h, w = width, h // 2, w // 2
     return total
 
 
@@ -74,7 +87,7 @@ def progress(text):
 def measure(what, size, threads, options, unavailable):
     """All rounds of one configuration: {"peak": [...], peer: [answer of each round]}, and hellos."""
     n, c, h, w = size
-    request = f"{what} {n} {c} {h} {w} {threads} {options.seconds}"
+    request = f"{what} {n} {c} {h} {w} {threads} {options.seconds} {options.network}"
     answers, hellos = {}, {}
     available = commands(options.build, options.imp)
     with contextlib.ExitStack() as stack:
@@ -108,7 +121,7 @@ def measure(what, size, threads, options, unavailable):
     return answers, hellos
 
 
-def summarize(what, size, threads, answers):
+def summarize(network, what, size, threads, answers):
     """One row per peer: median speed, share of the peak, memory, and imp's speed over the peer's."""
     peaks = [a["gflops"] for a in answers.get("peak", [])]
     rates = {name: [a["images_per_second"] for a in rounds]
@@ -123,7 +136,7 @@ def summarize(what, size, threads, answers):
         speed = statistics.median(speeds)
         rounds = answers.get(name, [])
         row = {"peer": name, "images_per_second": speed,
-               "nominal_gflops": speed * nominal_flops(what, *size[1:]) * 1e-9}
+               "nominal_gflops": speed * nominal_flops(network, what, *size[1:]) * 1e-9}
         if peaks:
             row["nominal_over_peak"] = row["nominal_gflops"] / statistics.median(peaks)
         if rounds:
@@ -136,15 +149,15 @@ def summarize(what, size, threads, answers):
             row["imp_over_peer"] = statistics.median(ratios)
             row["imp_over_peer_range"] = [min(ratios), max(ratios)]
         rows.append(row)
-    return {"what": what, "n": size[0], "c": size[1], "h": size[2], "w": size[3],
-            "threads": threads, "nominal_mflop_per_image": nominal_flops(what, *size[1:]) * 1e-6,
+    return {"network": network, "what": what, "n": size[0], "c": size[1], "h": size[2], "w": size[3],
+            "threads": threads, "nominal_mflop_per_image": nominal_flops(network, what, *size[1:]) * 1e-6,
             "peak_gflops": statistics.median(peaks) if peaks else None, "rows": rows,
             "rounds": answers}
 
 
 def print_table(config):
     peak = config["peak_gflops"]
-    print(f"\n{TITLE[config['what']]}, {config['n']} images of {config['c']}x{config['h']}x"
+    print(f"\n{config['network']}, {TITLE[config['what']]}, {config['n']} images of {config['c']}x{config['h']}x"
           f"{config['w']}, {config['threads']} thread{'s' * (config['threads'] > 1)}"
           + (f", peak {peak:.0f} GFLOP/s" if peak else ""))
     print(f"  {'':34}{'images/s':>10}{'nominal/peak':>14}{'memory MB':>11}{'imp/peer':>10}"
@@ -164,20 +177,24 @@ def print_table(config):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--network", choices=DEFAULTS, default="conv4")
+    parser.add_argument("--rounds", type=int, help="5, or 3 of resnet12")
     parser.add_argument("--seconds", type=float, default=2.0, help="of timed steps per turn")
     parser.add_argument("--only", choices=("train", "eval"))
-    parser.add_argument("--sizes", default=SIZES, help="NxCxHxW, separated by commas")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--peers", default=PEERS, help="separated by commas; 'list' prints all")
+    parser.add_argument("--sizes", help="NxCxHxW, separated by commas")
+    parser.add_argument("--threads", help="numbers, separated by commas")
+    parser.add_argument("--peers", help="separated by commas; 'list' prints all")
     parser.add_argument("--isa", choices=ISA, help="hold imp and all peers to this instruction set")
     parser.add_argument("--quick", action="store_true",
                         help="one short round of the smallest size, to see that everything works")
     parser.add_argument("--imp", default=os.path.join(ROOT, "build", "release", "bin", "imp"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "bench"))
-    parser.add_argument("--output", help="result file; default bench/results/conv4-ISA.json, or "
-                        "build/bench/conv4-ISA.json for a quick run or one without imp")
+    parser.add_argument("--output", help="result file; default bench/results/NETWORK-ISA.json, "
+                        "or build/bench/NETWORK-ISA.json for a quick run or one without imp")
     options = parser.parse_args()
+    for name, value in DEFAULTS[options.network].items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
     names = list(commands(options.build, options.imp))
     if options.peers == "list":
         print("\n".join(names))
@@ -187,6 +204,8 @@ def parse():
             parser.error(f"no peer is called '{name}'; there are {', '.join(names)}")
     if options.quick:
         options.rounds, options.seconds, options.sizes = 1, 0.3, options.sizes.split(",")[0]
+        if options.network == "resnet12":
+            options.sizes = "4x3x84x84"
     try:
         options.shapes = [tuple(map(int, s.split("x"))) for s in options.sizes.split(",")]
         options.thread_counts = [int(t) for t in options.threads.split(",")]
@@ -212,6 +231,8 @@ def main():
     options = parse()
     here = machine()
     introduce(here)
+    if "torch2-" in options.peers:
+        print(f"PyTorch 2 is {torch_python(options.build)[1]}")
     configs, hellos, unavailable = [], {}, {}
     for what in ([options.only] if options.only else ["train", "eval"]):
         for size in options.shapes:
@@ -220,7 +241,7 @@ def main():
                     continue
                 answers, who = measure(what, size, threads, options, unavailable)
                 hellos.update(who)
-                configs.append(summarize(what, size, threads, answers))
+                configs.append(summarize(options.network, what, size, threads, answers))
                 print_table(configs[-1])
     for name, reason in unavailable.items():
         print(f"\nabsent: {name}: {reason}")
@@ -235,7 +256,7 @@ def main():
     isa = (imp or {}).get("isa") or options.isa or ("avx512" if here["avx512"] else "avx2")
     folder = (os.path.join(HERE, "results") if imp and not options.quick
               else os.path.join(ROOT, "build", "bench"))
-    path = options.output or os.path.join(folder, f"conv4-{isa}.json")
+    path = options.output or os.path.join(folder, f"{options.network}-{isa}.json")
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
     result = {
         "command": " ".join(["bench/run.py"] + arguments),

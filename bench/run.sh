@@ -1,18 +1,19 @@
 #!/bin/sh
 # Builds the peers into build/bench and compares their speed with imp's.
 #
-# usage: bench/run.sh [conv4|cluster|loop|accuracy] [IMP] [options]
+# usage: bench/run.sh [conv4|resnet12|cluster|engine|loop|accuracy] [IMP] [options]
 # IMP is the imp binary, build/release/bin/imp where none is given; the library is expected beside it
-# in ../lib. Options are those of bench/run.py for conv4, of bench/cluster.py for cluster, of
+# in ../lib. Options are those of bench/run.py for conv4 and resnet12, of bench/cluster.py for
+# cluster, of bench/engine.py for engine, of
 # bench/training_loop.py for loop and of bench/time_to_accuracy.py for accuracy. Without a name all
 # but accuracy are run, one after the other, unless there are options that only conv4 has.
 # bench/run.sh --check compares what the peers of conv4 compute instead of how fast.
 set -eu
 cd "$(dirname "$0")/.."
 
-parts='conv4 cluster loop'
+parts='conv4 resnet12 cluster engine loop'
 case "${1:-}" in
-conv4 | cluster | loop | accuracy)
+conv4 | resnet12 | cluster | engine | loop | accuracy)
     parts=$1
     shift
     ;;
@@ -26,7 +27,8 @@ case "${1:-}" in
     ;;
 esac
 case "$parts $*" in
-'conv4 cluster loop ' | 'conv4 cluster loop --quick' | conv4\ -* | cluster* | loop* | accuracy*) ;;
+'conv4 resnet12 cluster engine loop ' | 'conv4 resnet12 cluster engine loop --quick') ;;
+conv4\ -* | resnet12* | cluster* | engine* | loop* | accuracy*) ;;
 *) parts=conv4 ;;
 esac
 
@@ -54,7 +56,7 @@ lib=$(dirname "$imp")/../lib
             $cc $flags -Iinclude -o build/bench/$peer bench/peers/$peer.c \
                 -L"$lib" -Wl,-rpath,"$lib" -limp -lm
         done
-    elif [ "$parts" = cluster ]; then
+    elif [ "$parts" = cluster ] || [ "$parts" = engine ]; then
         echo "bench/run.sh: there is no $lib/libimp.so; build it with 'make'" >&2
         exit 1
     fi
@@ -68,7 +70,13 @@ case $parts in
 *conv4*) /usr/bin/python3 bench/run.py --imp "$imp" "$@" ;;
 esac
 case $parts in
+*resnet12*) /usr/bin/python3 bench/run.py --network resnet12 --imp "$imp" "$@" ;;
+esac
+case $parts in
 *cluster*) /usr/bin/python3 bench/cluster.py "$@" ;;
+esac
+case $parts in
+*engine*) /usr/bin/python3 bench/engine.py "$@" ;;
 esac
 case $parts in
 *loop*) /usr/bin/python3 bench/training_loop.py --imp "$imp" "$@" ;;

@@ -42,17 +42,16 @@ int main(void)
 
     cluster("by the largest gap in the distances", points, NULL);
 
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
+    imp_cluster_options options = imp_cluster_defaults();
     options.clusters = 6;
-    options.rule = IMP_CLUSTER_DP_MEANS;
+    options.method = "dp-means";
     cluster("about as many as wanted, which is six", points, &options);
 
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
+    options = imp_cluster_defaults();
+    options.method = "dp-means";
     imp_error error;
     imp_labeled_points validation = {known, known_labels, POINTS};
-    must(imp_cluster_tune(&validation, 1, 2, &options, &options.lambda, &error), &error);
+    must(imp_cluster_tune(&validation, 1, 2, &options, &options.rule.lambda, &error), &error);
     cluster("by a tuned threshold", points, &options);
     return 0;
 }

@@ -47,6 +47,14 @@ int main(void)
     for (size_t i = 0; i < pixels; i++)
         ink += images[i];
     printf("ink covers %.0f%% of the first support\n", 100 * ink / (double)pixels);
+
+    /* The same drawings by shaky hands. */
+    options.augment = (imp_augmentation){.shift = 0.1, .turn = 10, .zoom = 0.1, .stroke = 0.3};
+    must(imp_episode_augmented(dataset, &options, &episode, images, &error), &error);
+    double changed = 0;
+    for (size_t i = 0; i < pixels; i++)
+        changed += images[i];
+    printf("and %.0f%% of it when it is changed at random\n", 100 * changed / (double)pixels);
     free(images);
 
     /* An episode is named by seed, purpose and index alone. */

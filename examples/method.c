@@ -1,5 +1,6 @@
 /*
- * method.c - one episode, solved by every method there is, and what a method learns from it.
+ * method.c - one episode, solved by every method there is; what methods say of themselves, and what
+ * one learns.
  *
  * Both classes lie in two places, corner to corner: one mean a class cannot tell them apart.
  *
@@ -32,20 +33,28 @@ int main(void)
     imp_error error;
     imp_method *method;
     imp_method_result result;
-    for (size_t i = 0; imp_method_name_at(i); i++) {
-        const char *name = imp_method_name_at(i);
-        must(imp_method_create(name, NULL, &method, &error), &error);
+    for (size_t i = 0; imp_method_at(i); i++) {
+        const imp_method_info *info = imp_method_at(i);
+        must(imp_method_create(info->name, NULL, &method, &error), &error);
         must(imp_method_run(method, &episode, false, &result, &error), &error);
-        printf("%-20s %zu clusters, accuracy %.2f\n", name, result.cluster_count,
+        printf("%s: %s\n", info->name, info->summary);
+        for (size_t o = 0; o < info->option_count; o++)
+            printf("    %s: %s\n", info->options[o].name, info->options[o].help);
+        printf("    %zu clusters, accuracy %.2f\n", result.cluster_count,
                imp_accuracy(query_labels, result.predictions, episode.query_count).mean);
         imp_method_free(method);
     }
 
+    /* The numbers that all of them share, and what they are of imp where nobody gives them. */
+    const imp_rule *own = &imp_method_find("imp")->rule;
+    for (size_t i = 0; imp_rule_option_at(i); i++)
+        printf("%s: %s\n", imp_rule_option_at(i)->name, imp_rule_option_at(i)->help);
+    printf("alpha is %g, sigma-l %g, sigma-u %g\n", own->alpha, own->sigma_l, own->sigma_u);
+
     /* What is learned beside the embedding, and the gradient of the loss by it. A threshold that
      * is given stays where it is. */
-    imp_method_options options;
-    imp_method_options_init(&options, "imp");
-    options.lambda = 10;
+    imp_method_options options = imp_method_defaults();
+    options.rule.lambda = 10;
     must(imp_method_create("imp", &options, &method, &error), &error);
     must(imp_method_run(method, &episode, true, &result, &error), &error);
     size_t parameters, values;

@@ -18,9 +18,8 @@ int main(void)
     const int32_t labels[] = {0, 0, 0, 0, 1, 1, IMP_UNLABELED, IMP_UNLABELED};
     imp_error error;
 
-    imp_mixture_options options;
-    imp_mixture_options_init(&options);
-    options.sigma_l = options.sigma_u = 1; /* variances on the scale of these points */
+    imp_mixture_options options = imp_mixture_defaults();
+    options.rule.sigma_l = options.rule.sigma_u = 1; /* variances on the scale of these points */
     imp_mixture *mixture;
     must(imp_mixture_fit(points, labels, 8, 2, &options, &mixture, &error), &error);
 

@@ -21,7 +21,10 @@ int main(void)
     imp_error error;
     imp_mixture *mixture, *loaded, *grown, *other, *merged;
 
-    must(imp_mixture_fit(begun, begun_labels, 4, 2, NULL, &mixture, &error), &error);
+    /* Mixtures that are to be merged must compare points the same way: as they are. */
+    imp_mixture_options options = imp_mixture_defaults();
+    options.preset = IMP_PRESET_PAPER;
+    must(imp_mixture_fit(begun, begun_labels, 4, 2, &options, &mixture, &error), &error);
     must(imp_mixture_save(mixture, "mixture.safetensors", &error), &error);
     tell("fitted", mixture);
 
@@ -35,7 +38,7 @@ int main(void)
     /* Class 1 as seen from elsewhere: in part where we know it, in part where we do not. */
     const float theirs[] = {0, 1, 10, 10, -30, -30};
     const int32_t their_labels[] = {0, 1, 1};
-    must(imp_mixture_fit(theirs, their_labels, 3, 2, NULL, &other, &error), &error);
+    must(imp_mixture_fit(theirs, their_labels, 3, 2, &options, &other, &error), &error);
     must(imp_mixture_merge(grown, other, &merged, &error), &error);
     tell("merged", merged);
 

@@ -6,6 +6,7 @@
  * Last line: the network read back embeds to the same bits
  */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <imp/network.h>
@@ -14,13 +15,24 @@
 
 enum { IMAGES = 4, SIDE = 28, MOST = 64 };
 
+static double sum(const float *values, size_t count)
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += values[i];
+    return total;
+}
+
 int main(void)
 {
-    imp_network_options options = {
-        .size = sizeof options, .channels = 1, .height = SIDE, .width = SIDE, .seed = 1};
+    imp_network_options options = imp_network_defaults();
+    options.channels = 1;
+    options.height = options.width = SIDE;
+    options.seed = 1;
     imp_network *network, *copy;
     imp_error error;
-    must(imp_network_create("conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool,flatten,linear:16",
+    must(imp_network_create("conv3x3:8,bn,relu,pool,residual(conv3x3:8,bn,relu,dropout:0.1),pool,"
+                            "flatten,linear:16",
                             &options, &network, &error),
          &error);
     printf("%s\n%zu parameters, %zu outputs, on %s\n", imp_network_description(network),
@@ -39,6 +51,7 @@ int main(void)
         images[i] = (float)(i % 7) / 7;
     float embeddings[IMAGES * MOST], gradient[IMAGES * MOST], again[IMAGES * MOST];
     must(imp_network_save(network, "network.safetensors", &error), &error);
+    imp_network_set_step(network, 1); /* what is dropped follows from the seed and this number */
     must(imp_network_forward(network, images, IMAGES, embeddings, &error), &error);
 
     /* The loss is the sum of all outputs: its derivative by each is 1. */
@@ -49,10 +62,20 @@ int main(void)
     must(imp_network_backward(network, gradient, &error), &error);
     size_t count = imp_network_parameter_count(network);
     float *parameters = imp_network_parameters(network), *slope = imp_network_gradients(network);
-    for (size_t i = 0; i < count; i++) /* a step of gradient descent, by hand */
-        parameters[i] -= 0.001f * slope[i];
+    float *moved = malloc(count * sizeof *moved);
+    for (size_t i = 0; moved && i < count; i++) /* a step of gradient descent, by hand */
+        moved[i] = parameters[i] - 0.001f * slope[i];
+    imp_network_use_parameters(network, moved); /* as if they were its own */
+    must(imp_network_forward(network, images, IMAGES, again, &error), &error);
+    printf("after a step the sum of all outputs is %s\n",
+           sum(again, outputs) < sum(embeddings, outputs) ? "smaller" : "not smaller");
+    imp_network_use_parameters(network, NULL);
+    free(moved);
 
     must(imp_network_load("network.safetensors", NULL, NULL, &copy, &error), &error);
+    imp_network_set_dropout(network, 0); /* both drop nothing from here on */
+    imp_network_set_dropout(copy, 0);
+    must(imp_network_forward(network, images, IMAGES, embeddings, &error), &error);
     must(imp_network_forward(copy, images, IMAGES, again, &error), &error);
     bool same = imp_network_options_of(copy)->height == SIDE &&
                 memcmp(embeddings, again, outputs * sizeof *again) == 0;

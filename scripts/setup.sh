@@ -9,15 +9,18 @@ set -euo pipefail
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
-        libcurl4-openssl-dev libjansson-dev libjpeg62-turbo-dev libpng-dev nettle-dev ;;
-    test) echo bats clang clang-format groff-base libclang-rt-dev libcmocka-dev libomp-dev llvm \
-        man-db mandoc python3-numpy python3-pil python3-pip python3-setuptools python3-sklearn \
-        python3-wheel ;;
-    long) echo chromium debootstrap fish lintian zsh ;;
+        libcurl4-openssl-dev libgif-dev libheif-dev libjansson-dev libjpeg62-turbo-dev libpng-dev \
+        libtiff-dev libwebp-dev nettle-dev ;;
+    test) echo bats ccache clang clang-format groff-base libclang-rt-dev libcmocka-dev \
+        libheif-examples llvm man-db mandoc python3-numpy python3-pil python3-pip \
+        python3-setuptools python3-sklearn python3-wheel ;;
+    long) echo chromium debootstrap fish gcc-aarch64-linux-gnu libc6-dev-arm64-cross lintian \
+        musl-tools qemu-user zsh ;;
     package) echo dpkg-dev file ;;
-    bench) echo libdnnl-dev libopenblas0-openmp python3-faiss python3-matplotlib python3-numpy \
-        python3-pil python3-sklearn python3-threadpoolctl python3-torch ;;
-    lint) echo clang-tidy cppcheck libomp-dev shellcheck ;;
+    bench) echo g++ libdnnl-dev libopenblas0-openmp python3-dev python3-faiss python3-matplotlib \
+        python3-numpy python3-pil python3-sklearn python3-threadpoolctl python3-torch \
+        python3-venv ;;
+    lint) echo clang-tidy cppcheck shellcheck ;;
     *)
         echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, package, bench and" \
             "lint" >&2

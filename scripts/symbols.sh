@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Compares the symbols that a build of libimp.so exports with tests/install/symbols.txt.
+# Compares what a build of libimp.so exports with tests/install/symbols.txt, and the libraries it
+# needs with tests/install/libraries.txt.
 #
 #   scripts/symbols.sh [--update] LIBRARY
 #
-# An unintended change breaks programs that are linked to the library; an intended one is recorded
-# with --update (`make symbols`).
+# An unintended change breaks programs that are linked to the library, or gives them a dependency; an
+# intended one is recorded with --update (`make symbols`).
 set -euo pipefail
 
-list=$(dirname "$0")/../tests/install/symbols.txt
+lists=$(dirname "$0")/../tests/install
 update=no
 if [ "${1:-}" = --update ]; then
     update=yes
@@ -15,10 +16,26 @@ if [ "${1:-}" = --update ]; then
 fi
 library=${1:?usage: scripts/symbols.sh [--update] LIBRARY}
 
-exported=$(nm -D --defined-only --format=posix "$library" | cut -d ' ' -f 1 | LC_ALL=C sort)
-if [ "$update" = yes ]; then
-    echo "$exported" >"$list"
-elif ! diff -u --label expected "$list" --label exported - <<<"$exported"; then
-    echo "the exported symbols have changed; if that is meant, run 'make symbols'" >&2
-    exit 1
-fi
+exported() {
+    nm -D --defined-only --format=posix "$library" | cut -d ' ' -f 1 | LC_ALL=C sort
+}
+
+# Without their versions, and without what the compiler and the C library bring along.
+needed() {
+    LC_ALL=C readelf --dynamic "$library" | sed -nE 's/.*\(NEEDED\).*\[(lib[^]]*)\.so[^]]*\]/\1/p' |
+        grep -vxE 'libc|libm|libgomp|libomp|libgcc_s|lib(a|t|ub)san' | LC_ALL=C sort
+}
+
+compare() { # LIST WHAT
+    if [ "$update" = yes ]; then
+        cat >"$lists/$1"
+    elif ! diff -u --label expected "$lists/$1" --label found -; then
+        echo "$2 have changed; if that is meant, run 'make symbols'" >&2
+        return 1
+    fi
+}
+
+status=0
+exported | compare symbols.txt "the exported symbols" || status=1
+needed | compare libraries.txt "the libraries that libimp needs" || status=1
+exit $status

@@ -4,7 +4,7 @@
 #   scripts/test.sh [--long]
 #
 # A stage that fails does not stop the ones after it. --long adds the thread sanitizer, a minute of
-# each fuzzer, the tests labelled "long" and the Debian packages.
+# each fuzzer, musl and arm64, the tests labelled "long" and the Debian packages.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -20,6 +20,11 @@ esac
 
 shared=${IMP_SHARED:-$PWD/../shared}
 jobs=$(nproc)
+# The static library is compiled with the flags of the shared one: with ccache that takes no time,
+# and neither does what has not changed since the last run.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -27,9 +32,10 @@ passed=0
 failed=0
 skipped=0
 
+# A stage's name, and how many seconds the tests have taken so far.
 heading() {
     echo
-    echo "== $1"
+    echo "== $1 (after ${SECONDS} s)"
 }
 
 # check NAME COMMAND...: one test, which passes if the command does and is skipped if that exits with
@@ -89,18 +95,27 @@ build_and_test() { # PRESET [CTEST-ARGUMENT...]
 
 # ---- an application that uses the installed library ----
 
-# Compiles and runs an example as an application with a Makefile would. pkg-config takes the staging
-# folder for the root of another system, which is what it is.
-consume_by_pkg_config() { # STAGE EXAMPLE
-    local stage=$1 program
-    local libdir=$stage/usr/local/lib
-    local -x PKG_CONFIG_PATH=$libdir/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
+# Compiles a program as an application with a Makefile would. pkg-config takes the staging folder for
+# the root of another system, which is what it is.
+compile_by_pkg_config() { # STAGE SOURCE PROGRAM
+    local -x PKG_CONFIG_PATH=$1/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$1
     local flags
-    program=$stage/$(basename "$2" .c)
     flags=$(pkg-config --cflags --libs imp) || return
     # shellcheck disable=SC2086 # the flags are words to split
-    gcc "$2" $flags -o "$program" &&
-        LD_LIBRARY_PATH=$libdir tests/install/run-example.sh "$program" "$2"
+    gcc "$2" $flags -o "$3"
+}
+
+consume_by_pkg_config() { # STAGE EXAMPLE
+    local program
+    program=$1/$(basename "$2" .c)
+    compile_by_pkg_config "$1" "$2" "$program" &&
+        LD_LIBRARY_PATH=$1/usr/local/lib tests/install/run-example.sh "$program" "$2"
+}
+
+consume_the_page() { # STAGE
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/linking.md >"$1/linking.c"
+    compile_by_pkg_config "$1" "$1/linking.c" "$1/linking" &&
+        [ "$(LD_LIBRARY_PATH=$1/usr/local/lib "$1/linking")" = "class 1" ]
 }
 
 consume_by_cmake() { # STAGE
@@ -141,24 +156,13 @@ install_and_consume() { # NAME BUILD-FOLDER
     for example in examples/*.c; do
         check "$name: pkg-config, $example" consume_by_pkg_config "$stage" "$example"
     done
+    check "$name: the program of docs/linking.md" consume_the_page "$stage"
     check "$name: find_package, all examples" consume_by_cmake "$stage"
     check "$name: everything is below DESTDIR" list_installed "$build" "$stage"
     check "$name: uninstall" uninstall_all "$build" "$stage"
 }
 
 # ---- the long ones ----
-
-fuzz() { # PROGRAM
-    local name corpus seeds dictionary options=()
-    name=$(basename "$1")
-    corpus=build/fuzz/corpus/$name
-    seeds=tests/fuzz/corpus/${name#fuzz_}
-    dictionary=tests/fuzz/${name#fuzz_}.dict
-    mkdir -p "$corpus"
-    [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
-    [ ! -d "$seeds" ] || cp -n "$seeds"/* "$corpus"
-    "$1" -max_total_time=60 -timeout=10 -artifact_prefix="$corpus-" "${options[@]}" "$corpus"
-}
 
 make_packages() { # BUILD-FOLDER
     rm -f "$1"/*.deb
@@ -203,9 +207,16 @@ if [ "$long" = yes ]; then
 
     heading "Fuzzers, a minute each"
     if check "fuzz: build" configure_and_build fuzz; then
-        for program in build/fuzz/tests/fuzz/fuzz_*; do
-            [ ! -x "$program" ] || check "$(basename "$program")" fuzz "$program"
+        for source in tests/fuzz/*.c; do
+            check "fuzz: $(basename "$source" .c)" scripts/fuzz.sh 1 "$(basename "$source" .c)" &&
+                cat "$work/log"
         done
+    fi
+
+    heading "Other machines"
+    check "musl" tests/install/check-musl.sh
+    if check "arm64: packages" scripts/arm64-root.sh build/arm64-root; then
+        check "arm64: kernels and networks, in qemu" tests/install/check-arm64.sh build/arm64-root
     fi
 
     heading "Long tests"
@@ -223,5 +234,6 @@ fi
 summary="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || summary+=", $skipped skipped"
 echo
+echo "took ${SECONDS} s"
 echo "$summary"
 [ "$failed" -eq 0 ]

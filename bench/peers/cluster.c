@@ -1,12 +1,13 @@
 /*
- * cluster.c - imp's DP-means for the clustering comparison, called through the public header, so
- * that no process start and no reading of files is timed. bench/README.md describes the protocol.
+ * cluster.c - imp's clustering, fitting and predicting for comparisons, called through the public
+ * headers, so that no process start and no reading of files is timed. bench/README.md describes the
+ * protocol.
  */
 #include "peer.h"
 
 #include <imp/imp.h>
 #include <math.h>
-#include <omp.h>
+#include <stdbool.h>
 
 enum { LONGEST_PATH = 500, MOST_CALLS = 1000 };
 
@@ -117,73 +118,195 @@ static void unavailable(const char *why)
     printf("{\"peer\":\"imp\",\"unavailable\":\"%s\"}\n", why);
 }
 
-static void cluster(points *p, const char *path, double lambda, size_t passes, int threads,
-                    const char *means)
+/* What a question tells. */
+typedef struct question {
+    char path[LONGEST_PATH], out[LONGEST_PATH];
+    double lambda, sigma;
+    size_t passes, labeled, classes;
+    int threads;
+} question;
+
+/* Something that is timed: it is done again and again, and `result` is what the last time left. */
+typedef struct work {
+    const points *p;
+    const question *q;
+    const char *method;
+    imp_clustering *clustering;
+    imp_mixture *mixture;
+    int32_t *labels;
+    imp_mixture_predictions predictions;
+    imp_error error;
+} work;
+
+typedef imp_status action(work *w);
+
+/* The median seconds of doing it, and the processors' on average; negative after a failure, which
+ * has then been told. */
+static double timed(action *act, work *w, size_t *calls, double *peak, double *cpu)
 {
-    const char *wrong = load(p, path);
-    if (wrong) {
-        unavailable(wrong);
+    double times[MOST_CALLS], sum = 0;
+    clock_t before = clock();
+    resident_reset();
+    for (*calls = 0; sum < LEAST_SECONDS && *calls < MOST_CALLS; sum += times[(*calls)++]) {
+        double begin = seconds_now();
+        if (act(w)) {
+            unavailable(w->error.message);
+            return -1;
+        }
+        times[*calls] = seconds_now() - begin;
+    }
+    *peak = resident_peak_mb();
+    *cpu = (double)(clock() - before) / CLOCKS_PER_SEC / (double)*calls;
+    return median(times, *calls);
+}
+
+static imp_status cluster_once(work *w)
+{
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = w->method;
+    options.rule.lambda = w->q->lambda;
+    if (w->q->sigma > 0)
+        options.rule.sigma_u = w->q->sigma;
+    options.rule.steps = (double)w->q->passes;
+    options.order = IMP_ORDER_GIVEN;
+    options.threads = w->q->threads;
+    imp_clustering_free(w->clustering);
+    return imp_cluster(w->p->x, w->p->n, w->p->d, &options, &w->clustering, &w->error);
+}
+
+static void cluster(const points *p, const question *q, const char *method)
+{
+    work w = {.p = p, .q = q, .method = method};
+    size_t calls;
+    double peak, cpu, seconds = timed(cluster_once, &w, &calls, &peak, &cpu);
+    const imp_clustering *result = w.clustering;
+    if (seconds >= 0 && q->out[0] && !save_means(result, q->out))
+        unavailable("the means could not be written");
+    else if (seconds >= 0)
+        printf("{\"peer\":\"imp-%s\",\"what\":\"%s\",\"n\":%zu,\"d\":%zu,\"threads\":%d,"
+               "\"lambda\":%.9g,\"clusters\":%zu,\"passes\":%zu,\"converged\":%s,"
+               "\"seconds\":%.7f,\"cpu_seconds\":%.7f,\"calls\":%zu,\"seconds_per_pass\":%.7f,"
+               "\"objective\":%.9g,"
+               "\"distance_per_point\":%.9g,\"beyond_mb\":%.1f}\n",
+               isa(), method, p->n, p->d, q->threads, q->lambda, result->clusters, result->steps,
+               result->converged ? "true" : "false", seconds, cpu, calls,
+               seconds / (double)result->steps, result->objective,
+               (result->objective - q->lambda * (double)result->clusters) / (double)p->n,
+               peak - p->resident);
+    imp_clustering_free(w.clustering);
+}
+
+static imp_status fit_once(work *w)
+{
+    imp_mixture_options options = imp_mixture_defaults();
+    options.rule.lambda = w->q->lambda;
+    options.rule.sigma_l = options.rule.sigma_u = w->q->sigma;
+    imp_mixture_free(w->mixture);
+    return imp_mixture_fit(w->p->x, w->labels, w->p->n, w->p->d, &options, &w->mixture, &w->error);
+}
+
+/* The first rows have labels, of all classes in turn. */
+static void fit(const points *p, const question *q)
+{
+    work w = {.p = p, .q = q, .labels = malloc(p->n * sizeof *w.labels)};
+    for (size_t i = 0; i < p->n; i++)
+        w.labels[i] = i < q->labeled ? (int32_t)(i % q->classes) : IMP_UNLABELED;
+    size_t calls;
+    double peak, cpu, seconds = timed(fit_once, &w, &calls, &peak, &cpu);
+    if (seconds >= 0 && q->out[0] && imp_mixture_save(w.mixture, q->out, &w.error))
+        unavailable(w.error.message);
+    else if (seconds >= 0)
+        printf("{\"peer\":\"imp-%s\",\"what\":\"fit\",\"n\":%zu,\"d\":%zu,\"labelled\":%zu,"
+               "\"clusters\":%zu,\"seconds\":%.7f,\"cpu_seconds\":%.7f,\"calls\":%zu,\"beyond_mb\":"
+               "%.1f}\n",
+               isa(), p->n, p->d, q->labeled, imp_mixture_summarize(w.mixture).clusters, seconds,
+               cpu, calls, peak - p->resident);
+    imp_mixture_free(w.mixture);
+    free(w.labels);
+}
+
+static imp_status predict_once(work *w)
+{
+    return imp_mixture_predict(w->mixture, w->p->x, w->p->n, w->p->d, false, &w->predictions,
+                               &w->error);
+}
+
+/* Label, probabilities, distance and deciding cluster of every point, by the mixture in q->out. */
+static void predict(const points *p, const question *q)
+{
+    work w = {.p = p, .q = q};
+    if (imp_mixture_load(q->out, &w.mixture, &w.error)) {
+        unavailable(w.error.message);
         return;
     }
-    omp_set_num_threads(threads);
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
-    options.lambda = lambda;
-    options.steps = passes;
-    options.order = IMP_ORDER_GIVEN;
-    imp_clustering *result = NULL;
-    imp_error error;
-    double times[MOST_CALLS], sum = 0;
-    size_t calls = 0;
-    resident_reset();
-    while (sum < LEAST_SECONDS && calls < MOST_CALLS) {
-        imp_clustering_free(result);
-        double begin = seconds_now();
-        if (imp_cluster(p->x, p->n, p->d, &options, &result, &error)) {
-            unavailable(error.message);
-            return;
-        }
-        times[calls] = seconds_now() - begin;
-        sum += times[calls++];
+    imp_mixture_summary summary = imp_mixture_summarize(w.mixture);
+    w.predictions = (imp_mixture_predictions){
+        .label = calloc(p->n, sizeof(int32_t)),
+        .probability = calloc(p->n * summary.classes, sizeof(float)),
+        .distance = calloc(p->n, sizeof(float)),
+        .cluster = calloc(p->n, sizeof(int32_t)),
+    };
+    size_t calls;
+    double peak, cpu, seconds = timed(predict_once, &w, &calls, &peak, &cpu), distance = 0;
+    for (size_t i = 0; i < p->n; i += 100)
+        distance += w.predictions.distance[i];
+    if (seconds >= 0)
+        printf("{\"peer\":\"imp-%s\",\"what\":\"predict\",\"n\":%zu,\"d\":%zu,\"clusters\":%zu,"
+               "\"classes\":%zu,\"seconds\":%.7f,\"cpu_seconds\":%.7f,\"calls\":%zu,\"distance_per_"
+               "point\":%.9g,"
+               "\"beyond_mb\":%.1f}\n",
+               isa(), p->n, p->d, summary.clusters, summary.classes, seconds, cpu, calls,
+               distance / (double)((p->n + 99) / 100), peak - p->resident);
+    free(w.predictions.label);
+    free(w.predictions.probability);
+    free(w.predictions.distance);
+    free(w.predictions.cluster);
+    imp_mixture_free(w.mixture);
+}
+
+/* Answers a line that is neither hello nor quit. */
+static void answer(points *p, const char *line)
+{
+    question q = {.out = ""};
+    int hard = sscanf(line, "cluster %499s %lf %zu %d %499s", q.path, &q.lambda, &q.passes,
+                      &q.threads, q.out);
+    int soft = hard >= 4 ? 0
+                         : sscanf(line, "soft %499s %lf %lf %zu %d %499s", q.path, &q.lambda,
+                                  &q.sigma, &q.passes, &q.threads, q.out);
+    bool clusters = (hard >= 4 || soft >= 5) && q.passes > 0 && q.threads > 0;
+    bool fits = !clusters && sscanf(line, "fit %499s %lf %lf %zu %zu %499s", q.path, &q.lambda,
+                                    &q.sigma, &q.labeled, &q.classes, q.out) >= 5;
+    bool predicts = !clusters && !fits && sscanf(line, "predict %499s %499s", q.path, q.out) == 2;
+    if (!clusters && !fits && !predicts) {
+        unavailable(
+            "this peer answers hello, cluster FILE LAMBDA PASSES THREADS [MEANS], soft FILE "
+            "LAMBDA SIGMA PASSES THREADS [MEANS], fit FILE LAMBDA SIGMA LABELLED CLASSES "
+            "[MIXTURE], predict FILE MIXTURE and quit");
+        return;
     }
-    double seconds = median(times, calls), peak = resident_peak_mb();
-    if (means && !save_means(result, means)) {
-        unavailable("the means could not be written");
-    } else {
-        printf("{\"peer\":\"imp-%s\",\"what\":\"cluster\",\"n\":%zu,\"d\":%zu,\"threads\":%d,"
-               "\"lambda\":%.9g,\"clusters\":%zu,\"passes\":%zu,\"converged\":%s,"
-               "\"seconds\":%.7f,\"calls\":%zu,\"seconds_per_pass\":%.7f,\"objective\":%.9g,"
-               "\"distance_per_point\":%.9g,\"beyond_mb\":%.1f}\n",
-               isa(), p->n, p->d, threads, lambda, result->clusters, result->steps,
-               result->converged ? "true" : "false", seconds, calls,
-               seconds / (double)result->steps, result->objective,
-               (result->objective - lambda * (double)result->clusters) / (double)p->n,
-               peak - p->resident);
-    }
-    imp_clustering_free(result);
+    const char *wrong = load(p, q.path);
+    if (wrong)
+        unavailable(wrong);
+    else if (clusters)
+        cluster(p, &q, hard >= 4 ? "dp-means" : "imp");
+    else if (fits)
+        fit(p, &q);
+    else
+        predict(p, &q);
 }
 
 int main(void)
 {
-    char line[2 * LONGEST_PATH], path[LONGEST_PATH], means[LONGEST_PATH];
+    char line[3 * LONGEST_PATH];
     points p = {.x = NULL};
     while (fgets(line, sizeof line, stdin)) {
-        double lambda;
-        size_t passes;
-        int threads, words;
         if (strncmp(line, "quit", 4) == 0)
             break;
-        words =
-            sscanf(line, "cluster %499s %lf %zu %d %499s", path, &lambda, &passes, &threads, means);
         if (strncmp(line, "hello", 5) == 0)
             printf("{\"peer\":\"imp-%s\",\"version\":\"%s\",\"isa\":\"%s\"}\n", isa(),
                    imp_version(), isa());
-        else if (words >= 4 && passes > 0 && threads > 0)
-            cluster(&p, path, lambda, passes, threads, words == 5 ? means : NULL);
         else
-            unavailable("this peer answers hello, cluster FILE LAMBDA PASSES THREADS [MEANS] and "
-                        "quit");
+            answer(&p, line);
         fflush(stdout);
     }
     free(p.x);

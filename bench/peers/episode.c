@@ -51,9 +51,8 @@ static imp_status prepare(episode *e, double lambda, int threads, imp_error *err
                                    .width = SIDE,
                                    .seed = 1,
                                    .threads = threads};
-    imp_method_options how;
-    imp_method_options_init(&how, "imp");
-    how.lambda = lambda;
+    imp_method_options how = imp_method_defaults();
+    how.rule.lambda = lambda;
     imp_status status = imp_network_create("conv4", &options, &e->network, error);
     if (!status)
         status = imp_method_create("imp", &how, &e->method, error);

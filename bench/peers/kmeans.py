@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""k-means of scikit-learn and faiss, and plain NumPy, for the clustering comparison.
+"""k-means of scikit-learn and faiss, scikit-learn's Gaussian mixture, and plain NumPy, for the
+clustering comparison.
 
-usage: kmeans.py sklearn-lloyd|sklearn-elkan|faiss|numpy
+usage: kmeans.py sklearn-lloyd|sklearn-elkan|sklearn-mixture|faiss|numpy
 
 bench/README.md tells what is compared, how each is set up, and the protocol.
 """
@@ -14,7 +15,7 @@ import sys
 import time
 import warnings
 
-NAMES = ("sklearn-lloyd", "sklearn-elkan", "faiss", "numpy")
+NAMES = ("sklearn-lloyd", "sklearn-elkan", "sklearn-mixture", "faiss", "numpy")
 LEAST_SECONDS, MOST_CALLS = 0.3, 1000  # what is over sooner is repeated
 ROWS = 512  # of a block of numpy's: its scores stay in the cache
 
@@ -34,12 +35,13 @@ def timed(work):
             f.write("5")
     except OSError:
         pass
-    times = []
+    times, before = [], time.process_time()
     while sum(times) < LEAST_SECONDS and len(times) < MOST_CALLS:
         begin = time.perf_counter()
         result = work()
         times.append(time.perf_counter() - begin)
     return result, {"seconds": round(statistics.median(times), 7), "calls": len(times),
+                    "cpu_seconds": round((time.process_time() - before) / len(times), 7),
                     "resident_mb": status_mb("VmHWM")}
 
 
@@ -52,6 +54,24 @@ def fit_sklearn(algorithm, x, centers, passes):
         result, answer = timed(lambda: model.fit(x))
     answer.update(passes=result.n_iter_, seconds_per_pass=answer["seconds"] / result.n_iter_,
                   distance_per_point=result.inertia_ / len(x))
+    return answer
+
+
+def step_mixture(x, centers):
+    """One step of expectation and maximization, without what fit() does before and after it."""
+    k = len(centers)
+    ones = numpy.ones(k, x.dtype)
+
+    def work():
+        model = sklearn.mixture.GaussianMixture(k, covariance_type="spherical")
+        model.weights_, model.means_ = ones / k, centers
+        model.covariances_ = model.precisions_ = model.precisions_cholesky_ = ones
+        _, shares = model._e_step(x)
+        model._m_step(x, shares)
+        return model
+
+    _, answer = timed(work)
+    answer.update(passes=1, seconds_per_pass=answer["seconds"], distance_per_point=0)
     return answer
 
 
@@ -122,6 +142,8 @@ def answer_to(name, words, load):
                           distance_per_point=distance_per_point(x, centers, nearest))
         elif name == "faiss":
             answer = fit_faiss(x, centers, int(words[3]))
+        elif name == "sklearn-mixture":
+            answer = step_mixture(x, centers)
         else:
             answer = fit_sklearn(name.split("-")[1], x, centers, int(words[3]))
     answer["beyond_mb"] = round(answer.pop("resident_mb") - resident, 1)
@@ -154,6 +176,8 @@ def warm_up(name):
         fit_faiss(x, centers, 2)
     elif name == "numpy":
         assign_numpy(x, centers, 2)
+    elif name == "sklearn-mixture":
+        step_mixture(x, centers)
     else:
         fit_sklearn(name.split("-")[1], x, centers, 2)
 
@@ -177,7 +201,9 @@ def main(name):
         answer = {"peer": name}
         if what == "hello":
             answer.update(hello(name))
-        elif what == "kmeans" and len(words) == 5 and name != "numpy":
+        elif what == "step" and len(words) == 4 and name == "sklearn-mixture":
+            answer.update(answer_to(name, words, load))
+        elif what == "kmeans" and len(words) == 5 and name not in ("numpy", "sklearn-mixture"):
             answer.update(answer_to(name, words, load))
         elif what == "assign" and len(words) == 4 and name in ("faiss", "numpy"):
             answer.update(answer_to(name, words, load))
@@ -196,6 +222,7 @@ if __name__ == "__main__":
             import faiss
         elif sys.argv[1] != "numpy":
             import sklearn.cluster
+            import sklearn.mixture
     except ImportError as error:
         sys.stdin.readline()
         print(json.dumps({"peer": sys.argv[1], "unavailable": f"{error} (Debian: python3-sklearn, "

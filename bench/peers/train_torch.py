@@ -21,7 +21,7 @@ import struct
 import sys
 import time
 
-from torch_conv4 import FILTERS, LAYERS, restart_tuned
+from torch_network import FILTERS, LAYERS, restart_tuned
 
 ALPHA, LEAST_WEIGHT = 0.1, 1e-3
 RATE, DECAY, EPSILON, CLIP = 1e-3, 0.9, 1e-10, 1000

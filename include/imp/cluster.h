@@ -13,16 +13,12 @@
 #include <stdint.h>
 
 #include <imp/export.h>
+#include <imp/rule.h>
 #include <imp/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum imp_cluster_rule {
-    IMP_CLUSTER_IMP,     /* soft assignments to Gaussians of variance sigma, `steps` times */
-    IMP_CLUSTER_DP_MEANS /* hard assignments until nothing changes (Kulis and Jordan) */
-} imp_cluster_rule;
 
 typedef enum imp_cluster_order {
     IMP_ORDER_DEFAULT,       /* farthest-first when a number of clusters is wanted, else as given */
@@ -35,20 +31,30 @@ typedef enum imp_cluster_order {
 typedef struct imp_cluster_options {
     size_t size; /* sizeof(imp_cluster_options), so that the struct may grow */
 
-    imp_cluster_rule rule;
-    double lambda;   /* threshold for squared distances, at least 0; NAN (the default): see below */
-    size_t clusters; /* about how many are wanted, used if lambda is NAN; 0 (the default): any */
-    double sigma;    /* variance of IMP_CLUSTER_IMP's clusters, from 1e-30 to 1e30; NAN (the
-                        default): see below */
-    size_t steps;    /* passes; 0 (the default): 5 for IMP_CLUSTER_IMP, and for DP-means as many as
-                        it takes */
+    /* "imp" (or NULL, the default): soft assignments to Gaussians of variance sigma_u, `steps`
+     * times. "dp-means": hard assignments until nothing changes (Kulis and Jordan). */
+    const char *method;
+
+    /* lambda, sigma_u and steps count, since no cluster has a label. What is open is chosen, see
+     * below; steps: 5 of "imp", and of "dp-means" as many passes as it takes. */
+    imp_rule rule;
+
+    size_t clusters; /* about how many are wanted, used if lambda is open; 0 (the default): any */
     imp_cluster_order order;
     uint64_t seed; /* of the random order; default 1 */
     int threads;   /* 0 (the default): as many as the machine offers; no result depends on it */
 } imp_cluster_options;
 
-/* Sets the size, and all options to their defaults; the rule is IMP_CLUSTER_IMP. */
-IMP_API void imp_cluster_options_init(imp_cluster_options *options);
+/* The defaults: "imp", a rule that leaves everything open, seed 1. `size` is the caller's
+ * sizeof(imp_cluster_options). */
+IMP_API void imp_cluster_options_init(imp_cluster_options *options, size_t size);
+
+static inline imp_cluster_options imp_cluster_defaults(void)
+{
+    imp_cluster_options options;
+    imp_cluster_options_init(&options, sizeof options);
+    return options;
+}
 
 /* What a clustering found. */
 typedef struct imp_clustering {
@@ -56,13 +62,13 @@ typedef struct imp_clustering {
     int32_t *assignment;  /* (points): the densest cluster; for DP-means the one that was nearest
                              before the means moved the last time, which is the nearest still if it
                              converged, but need not be if `steps` ended it */
-    size_t *cluster_size; /* (clusters): points assigned; 0 is possible for IMP_CLUSTER_IMP */
+    size_t *cluster_size; /* (clusters): points assigned; 0 is possible for "imp" */
     float *mean;          /* (clusters, dimensions), in the order of creation */
     double lambda;        /* as given or chosen */
     double objective;     /* sum of squared distances to the assigned means + lambda * clusters */
     size_t steps;         /* passes made */
     bool converged;       /* the last pass changed no assignment and made no cluster */
-    double sigma;         /* as given or chosen */
+    double sigma;         /* sigma_u, as given or chosen */
 } imp_clustering;
 
 /* Clusters `n` points of `d` floats, row by row in `x`. `options` may be NULL for the defaults.
@@ -76,7 +82,7 @@ typedef struct imp_clustering {
  * automatically, and no more than half as many as there are points. imp_cluster_tune() is the
  * better choice where labelled points of the same kind exist.
  *
- * Where sigma is not given it is 5; for a wanted number of clusters it is lambda / (8 d), of the
+ * Where sigma_u is not given it is 5; for a wanted number of clusters it is lambda / (8 d), of the
  * points' own scale: by a much larger one the clusters would overlap, their means gather in the
  * middle and every pass start many more.
  *

@@ -36,6 +36,21 @@ typedef enum imp_split {
 /* "train", "val", "test" or "none". */
 IMP_API const char *imp_split_name(imp_split split);
 
+/* What to do about the ink of pictures. */
+typedef enum imp_ink {
+    IMP_INK_OWN, /* what suits them: see there */
+    IMP_INK_AS_IS,
+    IMP_INK_INVERT
+} imp_ink;
+
+/* Which pictures are inverted, a value v becoming 255 - v, before a network sees them. */
+typedef enum imp_inversion {
+    IMP_INVERT_NONE,
+    IMP_INVERT_ALL,
+    IMP_INVERT_LIGHT /* those on a light ground, which is told by the mean along their edges; so
+                        that ink is bright in all */
+} imp_inversion;
+
 /* The built-in generator. Zero stands for the default. */
 typedef struct imp_glyph_options {
     uint64_t seed;
@@ -50,9 +65,11 @@ typedef struct imp_dataset_options {
 
     /* ---- pixels ---- */
     uint32_t size;     /* side of the square all pictures are resampled to; 0: Omniglot and glyphs
-                        * 28, others the longer side of the first picture but at most 84 */
-    uint32_t channels; /* 1: gray, 3: RGB, 0: gray if the first picture is gray */
-    int invert;        /* 1: yes, -1: no, 0: Omniglot yes (so that ink is high), others no */
+                        * 28, mini-ImageNet 84, others the longer side of the first picture, at
+                        * most 84 */
+    uint32_t channels; /* 1: gray, 3: RGB, 0: gray if the first picture is, mini-ImageNet never */
+    imp_ink ink;   /* whether to invert pictures; own: Omniglot yes (so that ink is high), others
+                    * no */
     float mean[3]; /* imp_episode_pixels() gives (value - mean) / deviation, channel by channel, */
     float deviation[3]; /* of values scaled to 0..1; a deviation of 0 stands for 1 */
     size_t pixel_limit; /* pictures with more pixels are refused; 0: 64 megapixels */
@@ -63,13 +80,17 @@ typedef struct imp_dataset_options {
 
     /* Which classes train, validate and test:
      *
-     * - NULL or "own": as the source says. Omniglot: Vinyals'; CSV: by file; glyphs: alphabets in
-     *   order, 60, 20 and 20%; packs: what was packed; folders: "classes:0.64/0.16/0.2", or all
-     *   train where that leaves a part empty, as it does with fewer than five classes.
+     * - NULL or "own": as the source says. Omniglot: Vinyals'; mini-ImageNet and CSV: by file;
+     *   glyphs: alphabets in order, 60, 20 and 20%; packs: what was packed; folders:
+     *   "classes:0.64/0.16/0.2", or all train where that leaves a part empty, as it does with fewer
+     *   than five classes.
      * - "vinyals", "lake": Omniglot's splits by Vinyals et al. (2016) and Lake et al. (2015).
      * - "classes:A/B/C": a random part A, B, C of the classes.
      * - "super-classes:A/B/C": the same with whole super-classes.
      * - "modes:A/B/C": the same within every super-class.
+     * - "turned-modes:A/B/C": the same among the classes that "own" trains on, each turn for
+     * itself, so that a class and its turns may be in different splits; the others are in none.
+     * Such a split fits in no lists and no pack.
      * - "lists:FOLDER": FOLDER/train.txt, val.txt and test.txt (or split-train.txt, ...) with a
      *   class or super-class a line. What is on no list is in no split. */
     const char *split;
@@ -82,13 +103,23 @@ typedef struct imp_dataset_options {
     int threads;      /* 0: as many as the machine offers */
 } imp_dataset_options;
 
-/* The defaults: zeros and the struct's size. */
-IMP_API imp_dataset_options imp_dataset_defaults(void);
+/* The defaults: zeros and the struct's size, which is the caller's. */
+IMP_API void imp_dataset_options_init(imp_dataset_options *options, size_t size);
 
-/* Opens the dataset that `name` stands for: "omniglot:PATH", "csv:PATH", "folder:PATH",
- * "pack:PATH", "glyphs", or a PATH alone, whose kind is found by looking.
+static inline imp_dataset_options imp_dataset_defaults(void)
+{
+    imp_dataset_options options;
+    imp_dataset_options_init(&options, sizeof options);
+    return options;
+}
+
+/* Opens the dataset that `name` stands for: "omniglot:PATH", "mini-imagenet:PATH",
+ * "csv:PATH", "folder:PATH", "pack:PATH", "glyphs", or a PATH alone, whose kind is found by looking
+ * (mini-ImageNet's is csv then).
  *
  * - omniglot: a folder that holds images_background and images_evaluation, as folders or zips.
+ * - mini-imagenet: a folder as for csv that has all three lists, those of Ravi & Larochelle;
+ *   84 x 84 pixels in RGB where the options do not say otherwise.
  * - csv: a folder that holds train.csv, val.csv and test.csv, or one of them, and the pictures: in
  *   place, in any folder below, or in images.zip, images.tar or images.tar.gz.
  * - folder: a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
@@ -108,7 +139,7 @@ IMP_API void imp_dataset_free(imp_dataset *dataset);
 
 /* ---- what it holds ---- */
 
-/* "omniglot", "csv", "folder", "glyphs"; a pack tells what was packed. */
+/* "omniglot", "mini-imagenet", "csv", "folder", "glyphs"; a pack tells what was packed. */
 IMP_API const char *imp_dataset_kind(const imp_dataset *dataset);
 
 /* Side of every picture, and 1 or 3. */

@@ -35,6 +35,18 @@ typedef enum imp_pool {
     IMP_POOL_ALL /* all three splits, e.g. trained and held-out modes together */
 } imp_pool;
 
+/* How pictures are changed at random, each by itself; all zero: not at all. */
+typedef struct imp_augmentation {
+    double flip;   /* the chance that left and right are exchanged */
+    double shift;  /* moved right or left and up or down by up to this part of the side, 0 to 0.5 */
+    double turn;   /* turned by up to so many degrees either way, 0 to 180 */
+    double zoom;   /* enlarged by a factor between 1 / (1 + zoom) and 1 + zoom, 0 to 3 */
+    double shear;  /* slanted by up to this part of the height, 0 to 1 */
+    double colour; /* brightness, contrast and saturation times 1 - colour to 1 + colour, 0 to 1 */
+    double stroke; /* thicker or thinner by up to this part of a pixel on each side, 0 to 1, where
+                    * ink is high */
+} imp_augmentation;
+
 /* Where a member says "0:", zero stands for what follows. */
 typedef struct imp_episode_options {
     size_t struct_size; /* sizeof(imp_episode_options): lets the struct grow */
@@ -59,10 +71,23 @@ typedef struct imp_episode_options {
                               * all: supports and queries come from it, unlabelled images from the
                               * rest; 0: 1, all labelled, and unlabelled ones come from the same */
     uint64_t labeled_seed;
+
+    /* For imp_feed_open() and imp_episode_augmented(): other functions leave pictures as they are.
+     * What comes into a picture from outside is paper in datasets that are inverted, and mirrored
+     * from inside in others. */
+    imp_augmentation augment;
 } imp_episode_options;
 
-/* The defaults: zeros and the struct's size, which are 5-way 1-shot training episodes. */
-IMP_API imp_episode_options imp_episode_defaults(void);
+/* The defaults: zeros and the struct's size, which is the caller's: 5-way 1-shot training episodes.
+ */
+IMP_API void imp_episode_options_init(imp_episode_options *options, size_t size);
+
+static inline imp_episode_options imp_episode_defaults(void)
+{
+    imp_episode_options options;
+    imp_episode_options_init(&options, sizeof options);
+    return options;
+}
 
 /* The images are in one list: supports, then queries, then unlabelled ones. Supports and queries
  * stand class by class, unlabelled images in random order. */
@@ -100,6 +125,14 @@ IMP_API void imp_episode_clear(imp_episode *episode);
 IMP_API void imp_episode_pixels(const imp_dataset *dataset, const imp_episode *episode,
                                 float *pixels);
 
+/* The same with the pictures changed as options->augment says. The changes follow from seed and
+ * purpose of the options and the index of the episode alone. IMP_EINVAL for a number out of its
+ * range, IMP_ENOMEM; nothing is written then. */
+IMP_API imp_status imp_episode_augmented(const imp_dataset *dataset,
+                                         const imp_episode_options *options,
+                                         const imp_episode *episode, float *pixels,
+                                         imp_error *error);
+
 /* ---- drawing ahead ---- */
 
 /* An episode with its pixels. */
@@ -108,8 +141,8 @@ typedef struct imp_task {
     float *pixels;
 } imp_task;
 
-/* A thread that draws and assembles the episodes first, first + 1, ... while the caller works on
- * earlier ones. The dataset must outlive it. One thread uses it at a time. */
+/* A thread that draws, assembles and augments the episodes first, first + 1, ... while the caller
+ * works on earlier ones. The dataset must outlive it. One thread uses it at a time. */
 typedef struct imp_feed imp_feed;
 
 /* `ahead` episodes are kept ready (at least 1). On failure *out is NULL: what imp_episode_draw()

@@ -10,6 +10,7 @@
 #include <imp/dataset.h>
 #include <imp/encoder.h>
 #include <imp/episode.h>
+#include <imp/evaluate.h>
 #include <imp/memory.h>
 #include <imp/method.h>
 #include <imp/metrics.h>
@@ -17,7 +18,11 @@
 #include <imp/model.h>
 #include <imp/network.h>
 #include <imp/optimizer.h>
+#include <imp/option.h>
+#include <imp/rule.h>
+#include <imp/settings.h>
 #include <imp/status.h>
+#include <imp/train.h>
 #include <imp/version.h>
 
 #endif

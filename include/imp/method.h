@@ -3,18 +3,8 @@
  *
  * A method turns the labelled (and unlabelled) points of one episode into clusters and classifies
  * the queries by them. It knows vectors, not what they are embeddings of. All methods of the paper
- * stand behind this one interface:
- *
- *     imp                  infinite mixture prototypes, Algorithm 1
- *     imp-tied             the same with one variance for labelled and unlabelled clusters
- *     prototypes           one mean per class (Snell et al.)
- *     neighbors            every labelled point is a cluster
- *     soft-kmeans          means refined by the unlabelled points (Ren et al.)
- *     soft-kmeans-cluster  the same with one more cluster for distractors
- *     soft-kmeans-masked   the same with a learned mask instead
- *     dp-means             Algorithm 1 with hard assignments
- *     map-dp               one pass of most probable assignments under a Chinese restaurant process
- *     em                   one pass of soft assignments under the same prior, or without it
+ * stand behind this one interface, and each describes itself: imp_method_at() tells which there are
+ * and what options they have, examples/method.c prints it.
  *
  * Variances are called sigma; they are variances, not standard deviations, and are learned as their
  * logarithms. A squared distance is compared with lambda.
@@ -27,6 +17,8 @@
 #include <stdint.h>
 
 #include <imp/export.h>
+#include <imp/option.h>
+#include <imp/rule.h>
 #include <imp/status.h>
 
 #ifdef __cplusplus
@@ -47,35 +39,66 @@ typedef struct imp_episode_view {
     const int32_t *support_label; /* a class each, or IMP_UNLABELED for one more unlabelled point */
     size_t support_count;
 
-    const float *unlabeled; /* (unlabeled_count, dimensions); may be NULL when there are none */
-    size_t unlabeled_count;
-
     const float *query;         /* (query_count, dimensions); may be NULL when there are none */
     const int32_t *query_label; /* a class each, or NULL where they are not known: no loss then */
     size_t query_count;
+
+    const float *unlabeled; /* (unlabeled_count, dimensions); may be NULL when there are none */
+    size_t unlabeled_count;
 } imp_episode_view;
+
+/* What a method says of itself. It lives as long as the program. Members may be added at the end.
+ */
+typedef struct imp_method_info {
+    const char *name;
+    const char *summary; /* a phrase: what its clusters are */
+    imp_rule rule;       /* its own numbers, used where a rule leaves them open; what is open here,
+                            too, is estimated in every episode or of no use to it */
+    bool has_lambda;     /* it compares squared distances with lambda */
+    bool has_steps;      /* its clustering can be repeated */
+    bool uses_unlabeled; /* unlabelled points have a say in its clusters */
+    bool hard;           /* a point belongs wholly to one cluster */
+    bool unsupervised;   /* it needs no labels: imp_cluster() takes it, too */
+    const imp_option_info *options; /* its own, beside the rule */
+    size_t option_count;
+    bool sampled; /* it draws samples: it has no gradients and cannot be trained */
+} imp_method_info;
+
+/* Method number `index`, or NULL after the last. */
+IMP_API const imp_method_info *imp_method_at(size_t index);
+
+/* The method of that name, or NULL. */
+IMP_API const imp_method_info *imp_method_find(const char *name);
+
+enum { IMP_MOST_OWN_OPTIONS = 8 };
 
 typedef struct imp_method_options {
     size_t size; /* sizeof(imp_method_options), so that the struct may grow */
 
-    /* Methods that have no use for one of these three leave it alone. */
-    double sigma_l; /* variance of labelled clusters at the start, 1e-30 to 1e30; default 5 */
-    double sigma_u; /* of unlabelled ones; default 5, soft-kmeans-cluster's distractors: 100 */
-    double alpha;   /* concentration of the Dirichlet process; above 0; default 0.1 */
+    /* What is open is the method's own. The variances are where learning begins. A method that has
+     * no use for alpha or a variance leaves it alone; lambda is refused where has_lambda is false,
+     * and more than one step where has_steps is. */
+    imp_rule rule;
 
-    /* These are refused by methods that have no use for them, unless they are the defaults. */
-    double lambda; /* threshold of imp, imp-tied and dp-means; NAN (the default): estimated */
-    size_t cluster_steps; /* repeats of imp's, imp-tied's, dp-means' and soft-kmeans' clustering;
-                             at least 1, the default; other methods take only 1 */
-    bool learn_sigma;     /* prototypes: sigma_l is a parameter; otherwise sigma is 1 */
-    bool no_prior;        /* em: without the Chinese restaurant process prior */
+    /* Options of the method's own, such as em's {"no-prior", 1}; those that are not among them have
+     * their defaults. The first without a name ends the list. Names must last until the method is
+     * made. */
+    imp_named_value own[IMP_MOST_OWN_OPTIONS];
 
     bool open_set; /* clusters without a label compete for queries as "none of these" */
-    uint64_t seed; /* of the mask network's first weights */
+    uint64_t seed; /* of what is drawn at random: first weights, and samples in every run */
 } imp_method_options;
 
-/* Writes the defaults of the method of that name; an unknown name gets those of imp. */
-IMP_API void imp_method_options_init(imp_method_options *options, const char *method);
+/* The defaults: a rule that leaves everything open, no options of its own, seed 1. `size` is the
+ * caller's sizeof(imp_method_options). */
+IMP_API void imp_method_options_init(imp_method_options *options, size_t size);
+
+static inline imp_method_options imp_method_defaults(void)
+{
+    imp_method_options options;
+    imp_method_options_init(&options, sizeof options);
+    return options;
+}
 
 /* A method with its parameters and the memory it works in. One thread at a time may use it; any
  * number of methods may be used at once. */
@@ -91,9 +114,6 @@ IMP_API imp_status imp_method_create(const char *name, const imp_method_options 
 
 /* NULL is allowed. */
 IMP_API void imp_method_free(imp_method *method);
-
-/* The name of method number `index`, in the order above, or NULL after the last. */
-IMP_API const char *imp_method_name_at(size_t index);
 
 /* One learned tensor. */
 typedef struct imp_method_parameter {
@@ -118,6 +138,13 @@ typedef struct imp_method_result {
     const int32_t *predictions; /* (queries): a class, or IMP_UNLABELED in open-set mode */
     const float *probabilities; /* (queries, outcomes) */
     size_t outcomes;            /* way, and one more in open-set mode: "none of these", the last */
+    const int32_t *deciding_cluster; /* (queries): the best cluster of the class predicted */
+
+    /* (queries): the class of the best of all clusters, IMP_UNLABELED where that has no label, in
+     * either mode. What is right of `predictions` among the classes is the closed accuracy; what is
+     * right of these is the open one, which counts a query that an unlabelled cluster won as wrong.
+     */
+    const int32_t *open_predictions;
 
     /* The clusters in the order of their creation. */
     size_t cluster_count;
@@ -128,8 +155,8 @@ typedef struct imp_method_result {
 
     /* Gradients of the loss; NULL unless they were asked for and there is a loss. */
     const float *support_gradient;    /* (support_count, dimensions) */
-    const float *unlabeled_gradient;  /* (unlabeled_count, dimensions) */
     const float *query_gradient;      /* (query_count, dimensions) */
+    const float *unlabeled_gradient;  /* (unlabeled_count, dimensions) */
     const double *parameter_gradient; /* as imp_method_values() */
 } imp_method_result;
 
@@ -138,15 +165,15 @@ typedef struct imp_method_result {
  * Points are taken in order, labelled ones first; the clusters of some methods depend on it. Which
  * cluster a point joins and by what share, and lambda, are constants to the gradient (the masks of
  * soft-kmeans-masked are not). After a run on an episode of some size, a run on one with no more
- * dimensions, classes, supports, unlabelled points and queries allocates nothing; beyond 1000
+ * dimensions, classes, supports, queries and unlabelled points allocates nothing; beyond 1000
  * classes and points together, or with several cluster_steps, that holds only if it comes to no
  * more clusters and shares either.
  *
  * On failure *result is zeroed: IMP_EINVAL for a value that is not finite (names its row), a label
  * out of range, a class without points, no dimensions, a variance that is no longer from 1e-30 to
  * 1e30, a lambda that is estimated as no finite number, or a class whose clusters were all dropped;
- * IMP_EUNSUPPORTED for more than 2^32 - 1 supports and unlabelled points; IMP_ENOMEM. The method
- * can be used again. */
+ * IMP_EUNSUPPORTED for more than 2^32 - 1 supports and unlabelled points, and for gradients of a
+ * method that has none (gibbs); IMP_ENOMEM. The method can be used again. */
 IMP_API imp_status imp_method_run(imp_method *method, const imp_episode_view *episode,
                                   bool gradients, imp_method_result *result, imp_error *error);
 

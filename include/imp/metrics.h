@@ -2,8 +2,8 @@
  * metrics.h - how well predictions or clusters agree with the truth.
  *
  * Information-theoretic measures use natural logarithms; all measures agree with scikit-learn 1.2
- * to 1e-9, its answers for degenerate labelings included. Labels are any integers: only which
- * points share one matters, except to accuracy and the confusion matrix.
+ * to 1e-9, degenerate labelings included, but for those that imp_ami() tells of. Labels are any
+ * integers: only which points share one matters, except to accuracy and the confusion matrix.
  */
 #ifndef IMP_METRICS_H
 #define IMP_METRICS_H
@@ -57,9 +57,10 @@ IMP_API double imp_purity(const imp_contingency *contingency);
 /* Normalised mutual information, from 0 to 1. */
 IMP_API double imp_nmi(const imp_contingency *contingency, imp_average average);
 
-/* Adjusted mutual information: 0 is what chance gives, 1 is agreement. Where the adjustment divides
- * nothing by nothing (each point its own cluster), the value is whatever rounding leaves over, as
- * in scikit-learn. IMP_ENOMEM is the only failure. */
+/* Adjusted mutual information: 0 is what chance gives, 1 is agreement. Where chance gives all there
+ * is (each point is its own class, and entropies are averaged by their minimum) the adjustment
+ * divides nothing by nothing, and the answer is 0; scikit-learn's is what rounding leaves over.
+ * IMP_ENOMEM is the only failure. */
 IMP_API imp_status imp_ami(const imp_contingency *contingency, imp_average average, double *ami,
                            imp_error *error);
 

@@ -22,24 +22,74 @@ extern "C" {
 
 typedef struct imp_mixture imp_mixture;
 
+/* Where points are compared: a map that they go through before anything else. */
+typedef enum imp_metric_kind {
+    IMP_METRIC_AUTO,     /* chosen */
+    IMP_METRIC_AS_IS,    /* the points themselves */
+    IMP_METRIC_SCALED,   /* centred, and divided by how far they spread in all */
+    IMP_METRIC_STANDARD, /* centred, and every feature divided by its own spread */
+    IMP_METRIC_UNIT,     /* centred, then scaled to length 1 */
+    IMP_METRIC_ROOT,     /* square roots, scaled to length 1, centred, scaled to length 1 */
+    IMP_METRIC_COSINE,   /* scaled to length 1 and not centred; never chosen */
+} imp_metric_kind;
+
+/* "auto", "as-is", "scaled", "standard", "unit", "root", "cosine"; NULL for another number. */
+IMP_API const char *imp_metric_name(imp_metric_kind kind);
+
+/* Whether that is followed by a division by the covariance within the classes. */
+typedef enum imp_whitening {
+    IMP_WHITEN_AUTO, /* chosen; not with a metric that is given */
+    IMP_WHITEN_NO,
+    IMP_WHITEN_YES,
+} imp_whitening;
+
+/* What is done about options that are left open. */
+typedef enum imp_preset {
+    IMP_PRESET_AUTO, /* the points choose, as imp_mixture_fit() says */
+    IMP_PRESET_PAPER /* the paper's: alpha 0.1, variances 5, 1 step, points as they are */
+} imp_preset;
+
 typedef struct imp_mixture_options {
     size_t size; /* sizeof(imp_mixture_options), so that the struct may grow */
 
-    double sigma_l;       /* variance of labelled clusters, from 1e-30 to 1e30; default 5 */
-    double sigma_u;       /* of unlabelled ones; default 5 */
-    double alpha;         /* concentration of the Dirichlet process; above 0; default 0.1 */
-    double lambda;        /* threshold for squared distances; NAN (the default): estimated */
-    size_t cluster_steps; /* repeats of the clustering; at least 1, the default */
+    imp_rule rule; /* in the squared unit of the points */
+    imp_preset preset;
+    imp_metric_kind metric;
+    imp_whitening whitening;
+    double unlabeled_weight; /* what an unlabelled point counts for where a labelled one counts 1,
+                                from 0 to 1; IMP_AUTO: chosen */
+    double open_set_rate;    /* see imp_mixture_set_open_set_rate(); the default is 0.05 */
 } imp_mixture_options;
 
-/* Sets the size, and all options to their defaults. */
-IMP_API void imp_mixture_options_init(imp_mixture_options *options);
+/* The defaults: everything is left open, and chosen by the points. `size` is the caller's
+ * sizeof(imp_mixture_options). */
+IMP_API void imp_mixture_options_init(imp_mixture_options *options, size_t size);
+
+static inline imp_mixture_options imp_mixture_defaults(void)
+{
+    imp_mixture_options options;
+    imp_mixture_options_init(&options, sizeof options);
+    return options;
+}
 
 /* Fits Algorithm 1 to `n` points of `d` floats, row by row in `x`.
  *
  * y[i] is a class in 0 .. classes-1, or IMP_UNLABELED; y may be NULL when no point has a label, and
  * then lambda must be given. Points are taken in order, labelled ones first; the clusters made
  * depend on that order. `options` may be NULL for the defaults.
+ *
+ * What is open is chosen by the paper's loss: labelled points are held out in turn, and the metric,
+ * lambda and variance by which the others classify them best are taken, the simpler ones unless
+ * others are clearly better. So points, a hundred times these points and a thousandth of them give
+ * the same answers but for rounding. The weight of unlabelled points is chosen the same way and may
+ * be 0. Where no class has two labelled points there is nothing to hold out: points are then
+ * scaled to length 1, or standardised where they have few features or features of different units,
+ * and imp_mixture_choice_of() says that the data say little. The choice looks at up to 500 labelled
+ * points of up to 100 classes, and as many unlabelled ones, so its time does not grow with theirs.
+ *
+ * A variance or lambda that is given is one of the points as they are, so they stay as they are. A
+ * rule with an alpha, or with both variances and lambda, is the paper's: what it leaves open is as
+ * in IMP_PRESET_PAPER.
  *
  * On success *out is a new mixture; free it with imp_mixture_free(). On failure *out is NULL:
  * IMP_EINVAL for a class without points, a value that is not finite (names its row), no points, no
@@ -55,10 +105,13 @@ IMP_API void imp_mixture_free(imp_mixture *mixture);
 /* A copy of `mixture` to which the `n` points have been added, in order and one after the other:
  * adding them in two calls gives the same bits as in one, another order may give other clusters.
  *
- * lambda and the variances stay as fitted. A labelled point joins the clusters of its class by the
- * soft rule, through their running sums, or starts a new one when it is farther than lambda from
- * all of them; a point of a new class starts a cluster; an unlabelled point may join any cluster or
- * start one. New classes continue the numbering without a gap.
+ * The metric, lambda and the variances stay as fitted. A labelled point joins the clusters of its
+ * class by the soft rule, through their running sums, or starts a new one when it is farther than
+ * lambda from all of them; a point of a new class starts a cluster; an unlabelled point may join
+ * any cluster or start one. New classes continue the numbering without a gap. Where the weight of
+ * unlabelled points was chosen, it holds for those that are added, until all of them weigh as much
+ * beside the labelled ones as they were found to be good for; after that they move no cluster of a
+ * class.
  *
  * On failure *out is NULL, as for imp_mixture_fit(); also when `d` is not the mixture's. */
 IMP_API imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int32_t *y,
@@ -82,30 +135,75 @@ typedef struct imp_mixture_predictions {
 } imp_mixture_predictions;
 
 /* Classifies `n` points of `d` floats: a class scores by the density of its best cluster. In
- * open-set mode the clusters without a label compete as "none of these". On failure nothing is
- * written: IMP_EINVAL for a value that is not finite or when `d` is not the mixture's; IMP_ENOMEM.
+ * open-set mode the clusters without a label compete as "none of these", and so does the distance
+ * beyond which few held-out points were, where the points chose (imp_mixture_set_open_set_rate()).
+ * On failure nothing is written: IMP_EINVAL for a value that is not finite or when `d` is not the
+ * mixture's; IMP_ENOMEM.
  */
 IMP_API imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_t n,
                                        size_t d, bool open_set,
                                        const imp_mixture_predictions *predictions,
                                        imp_error *error);
 
+/* How many points of the known classes may be sent to "none of these" in open-set mode: from 0 to
+ * 1, 0.05 for one in twenty. The distance is that beyond which so many of the points that were held
+ * out were from the nearest cluster; where none were held out, there is no such distance. Changes
+ * the mixture, so no other thread may be using it. IMP_EINVAL for another rate. */
+IMP_API imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate,
+                                                 imp_error *error);
+
+/* out(n, d) = the points in the metric of the mixture, which is where its clusters and distances
+ * are. Fails as imp_mixture_predict() does. */
+IMP_API imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, size_t n,
+                                         size_t d, float *out, imp_error *error);
+
+/* What was chosen when the mixture was fitted, and why. */
+typedef struct imp_mixture_choice {
+    size_t size; /* sizeof(imp_mixture_choice), so that the struct may grow */
+
+    imp_metric_kind metric;
+    bool whitened;
+    double unlabeled_weight; /* of each unlabelled point that was fitted */
+    size_t held_out;         /* labelled points that chose; 0 if none did */
+    double loss;     /* their mean cross-entropy by what was chosen; NAN if there were none */
+    double accuracy; /* the share of them that was classified rightly; likewise */
+    double open_set_distance; /* squared, beyond which a point is none of the classes; INFINITY */
+    size_t candidates;        /* for imp_mixture_candidate_at() */
+    bool little;              /* open numbers were not chosen but guessed: nothing to hold out */
+    bool every_point;         /* every labelled point became a cluster: nearest neighbours */
+} imp_mixture_choice;
+
+/* `size` is the caller's sizeof(imp_mixture_choice). */
+IMP_API void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choice,
+                                   size_t size);
+
+/* A metric that was tried, with the best lambda and variance for it. */
+typedef struct imp_mixture_candidate {
+    imp_metric_kind metric;
+    bool whitened;
+    double lambda; /* in parts of the median squared distance within classes: 0, 0.5 or INFINITY */
+    double loss;   /* mean cross-entropy of the points held out */
+} imp_mixture_candidate;
+
+/* Candidate `index` of 0 .. candidates-1. */
+IMP_API imp_mixture_candidate imp_mixture_candidate_at(const imp_mixture *mixture, size_t index);
+
 /* What a mixture is. */
 typedef struct imp_mixture_summary {
     size_t dimensions, classes, clusters;
-    double lambda, sigma_l, sigma_u;
+    imp_rule rule; /* as used when it was fitted; alpha and steps are open in a mixture from a file
+                      of an earlier version, which did not keep them */
     double weight; /* how many points went into it, up to rounding and dropped clusters */
 } imp_mixture_summary;
 
-/* Counts what the mixture has now; lambda and the variances are as given or estimated when it was
- * fitted. */
+/* Counts what the mixture has now. */
 IMP_API imp_mixture_summary imp_mixture_summarize(const imp_mixture *mixture);
 
 typedef struct imp_mixture_cluster {
     int32_t label; /* a class or IMP_UNLABELED */
     double sigma;
     double weight;      /* sum of its points' shares */
-    const double *mean; /* (dimensions); lives as long as the mixture */
+    const double *mean; /* (dimensions), in the mixture's metric; lives as long as the mixture */
 } imp_mixture_cluster;
 
 /* Cluster `index` of 0 .. clusters-1, in the order of creation. */

@@ -25,25 +25,55 @@ typedef struct imp_network imp_network;
 
 typedef struct imp_network_options {
     size_t size;                    /* sizeof(imp_network_options) */
-    size_t channels, height, width; /* of an image; 1..64 channels */
+    size_t channels, height, width; /* of an image; a vector is an image of 1x1 */
     uint64_t seed;                  /* of the initial weights */
     int threads;                    /* 0: as many as the machine offers */
     int unfused; /* non-zero: run every layer on its own. For comparison; results differ in rounding
                   */
 } imp_network_options;
 
-/* Builds a network. `description` is "conv4" or a list of layers like
+/* The defaults: zeros and the struct's size, which is the caller's. The input has none; give it. */
+IMP_API void imp_network_options_init(imp_network_options *options, size_t size);
+
+static inline imp_network_options imp_network_defaults(void)
+{
+    imp_network_options options;
+    imp_network_options_init(&options, sizeof options);
+    return options;
+}
+
+/* Builds a network. `description` is a list of layers like
  * "conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool,flatten,linear:10", where
  *
- *   conv3x3:F  is a 3x3 convolution to F channels, stride 1, zero padding 1, with bias,
+ *   convKxK:F  is a convolution to F channels with a kernel of KxK, zero padding (K - 1) / 2 and a
+ *              bias; "/S" makes its stride S, ":valid" leaves the padding out, ":nobias" the bias:
+ *              "conv3x3:64/2:valid:nobias", in this order,
  *   bn         batch normalisation, eps 1e-5, momentum 0.1,
  *   relu       max(x, 0),
+ *   leaky:S    x, or S times x below zero,
  *   pool       the 2x2 maximum, stride 2, an odd last row or column left out,
+ *   avgpool    the 2x2 mean, likewise,
+ *   gap        the mean of every map, whatever its size,
+ *   dropout:P  sets each number to 0 with probability P while training and enlarges the others;
+ *              "dropout:P:channels" sets whole channels of an image,
  *   flatten    the end of maps, in PyTorch's order (implied at the end),
- *   linear:F   a linear layer to F outputs, with bias.
+ *   linear:F   a linear layer to F outputs with a bias; ":nobias" leaves that out,
+ *   residual(A)    A(x) + x, for a list of layers A,
+ *   residual(A|B)  A(x) + B(x): B is the shortcut. Residuals may be nested, four deep.
  *
- * Weights start Xavier-uniform with gain sqrt(2), biases 0, batch norm 1 and 0. Neither argument
- * may be NULL.
+ * Two networks have names that stand for their layers: "conv4", four blocks of
+ * "conv3x3:64,bn,relu,pool", and "resnet12", the few-shot ResNet-12 of 64, 128, 256 and 512
+ * channels: four blocks of
+ * "residual(conv3x3:F,bn,leaky:0.1,conv3x3:F,bn,leaky:0.1,conv3x3:F,bn|conv1x1:F,bn),leaky:0.1,pool"
+ * (without biases, He's weights) and a mean; "resnet12:32" begins with 32 channels. More layers may
+ * follow: "resnet12,linear:5". Blanks around layers are allowed.
+ *
+ * Weights of convolutions and linear layers start Xavier-uniform with gain sqrt(2); ":xavier" makes
+ * that gain 1, and ":he" draws them from He's normal distribution by the number of outputs. Biases
+ * start at 0, batch norm at 1 and 0. Tensors bear names such as "blocks.0.conv.weight" and
+ * "blocks.0.bn.bias", "blocks.4.linear.weight", "blocks.1.body.0.conv.weight" and
+ * "blocks.1.shortcut.0.conv.weight": a convolution, a linear layer and a residual each begin a
+ * block. Neither argument may be NULL.
  *
  * On success *out is a new network; free it with imp_network_free(). On failure *out is NULL:
  * IMP_EINVAL for a description that cannot be built on that input (the sentence says where and
@@ -82,6 +112,21 @@ IMP_API imp_status imp_network_forward(imp_network *network, const float *images
 IMP_API imp_status imp_network_backward(imp_network *network, const float *gradient,
                                         imp_error *error);
 
+/* Which random numbers the next forward pass drops by: those of (seed, step). Every pass counts the
+ * step up by one. A training that is to be resumed to the same bits sets it to the number of its
+ * episode. Networks without dropout do not use it. */
+IMP_API void imp_network_set_step(imp_network *network, uint64_t step);
+
+/* Zero makes forward passes drop nothing, as in evaluation; any other number lets them drop, which
+ * is how a network begins. */
+IMP_API void imp_network_set_dropout(imp_network *network, int drops);
+
+/* Lets the passes that follow, and encoders made from the network, compute with `parameters`, as
+ * many as imp_network_parameter_count(), instead of the network's own; NULL makes it compute with
+ * its own again. They must stay until then, and must not change between a forward pass and its
+ * backward. Gradients are collected in the same array. Saving writes the network's own. */
+IMP_API void imp_network_use_parameters(imp_network *network, const float *parameters);
+
 /* All trained numbers and their gradients as flat arrays of the same length, and the running
  * statistics. They live as long as the network and may be written between steps. */
 IMP_API size_t imp_network_parameter_count(const imp_network *network);
@@ -111,8 +156,8 @@ IMP_API imp_status imp_network_save(imp_network *network, const char *path, imp_
 /* Reads a network that imp_network_save() wrote, or the state dict of a PyTorch module whose
  * tensors bear these names. What the file says of itself may be left out: `description` may be
  * NULL, and the options NULL or their channels, height and width 0; where both speak they must
- * agree to the letter. num_batches_tracked and tensors called method.* or training.* are passed
- * over.
+ * agree to the letter. num_batches_tracked and tensors called method.*, learner.* or training.* are
+ * passed over.
  *
  * On failure *out is NULL: IMP_EFORMAT for any other tensor missing, extra or of another shape, or
  * a contradiction; IMP_EIO; and what imp_network_create() can give. */

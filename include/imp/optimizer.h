@@ -25,8 +25,16 @@ typedef struct imp_optimizer_options {
 } imp_optimizer_options;
 
 /* The usual numbers: RMSProp with decay 0.9 and eps 1e-10 as in the paper, SGD without momentum,
- * Adam with 0.9, 0.999 and 1e-8. */
-IMP_API imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind kind);
+ * Adam with 0.9, 0.999 and 1e-8. `size` is the caller's sizeof(imp_optimizer_options). */
+IMP_API void imp_optimizer_options_init(imp_optimizer_options *options, size_t size,
+                                        imp_optimizer_kind kind);
+
+static inline imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind kind)
+{
+    imp_optimizer_options options;
+    imp_optimizer_options_init(&options, sizeof options, kind);
+    return options;
+}
 
 typedef struct imp_optimizer imp_optimizer;
 

@@ -10,12 +10,17 @@ from ._version import __version__
 from .clustering import DPMeans, InfiniteMixtureClustering
 from .embedding import Embedding
 from .mixture import InfiniteMixturePrototypes
+from .training import Evaluation, Training, evaluate, train
 
 __all__ = [
     "DPMeans",
     "Embedding",
+    "Evaluation",
     "InfiniteMixtureClustering",
     "InfiniteMixturePrototypes",
+    "Training",
     "__version__",
+    "evaluate",
     "metrics",
+    "train",
 ]

@@ -5,6 +5,7 @@ passed as addresses (`address()` in _library.py); a test compares every structur
 """
 
 from ctypes import (
+    CFUNCTYPE,
     POINTER,
     Structure,
     c_bool,
@@ -27,20 +28,46 @@ class Error(Structure):
     _fields_ = [("status", c_int), ("message", c_char * 500)]
 
 
+# ---- option.h ----
+
+FLAG, INTEGER, NUMBER = range(3)
+
+
+class OptionInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("help", c_char_p),
+        ("kind", c_int),
+        ("least", c_double),
+        ("most", c_double),
+        ("initial", c_double),
+    ]
+
+
+# ---- rule.h ----
+
+
+class Rule(Structure):
+    _fields_ = [
+        ("alpha", c_double),
+        ("sigma_l", c_double),
+        ("sigma_u", c_double),
+        ("lambda", c_double),
+        ("steps", c_double),
+    ]
+
+
 # ---- cluster.h ----
 
-RULES = {"imp": 0, "dp-means": 1}
 ORDERS = {"auto": 0, "given": 1, "random": 2, "farthest-first": 3}
 
 
 class ClusterOptions(Structure):
     _fields_ = [
         ("size", c_size_t),
-        ("rule", c_int),
-        ("lambda", c_double),
+        ("method", c_char_p),
+        ("rule", Rule),
         ("clusters", c_size_t),
-        ("sigma", c_double),
-        ("steps", c_size_t),
         ("order", c_int),
         ("seed", c_uint64),
         ("threads", c_int),
@@ -72,17 +99,128 @@ class Interval(Structure):
     _fields_ = [("mean", c_double), ("half_width", c_double)]
 
 
+# ---- evaluate.h ----
+
+PURPOSES = {"training": 0, "validation": 1, "testing": 2}
+POOLS = {"own": 0, "train": 1, "val": 2, "test": 3, "all": 4}
+EvaluationProceed = CFUNCTYPE(c_bool, c_size_t, c_size_t, c_void_p)
+
+
+class Evaluation(Structure):
+    _fields_ = [
+        ("accuracy", Interval),
+        ("open_accuracy", Interval),
+        ("clusters", Interval),
+        ("clusters_per_class", c_double),
+        ("unlabeled_clusters", c_double),
+        ("loss", c_double),
+        ("lambda", c_double),
+    ]
+
+
+class EvaluationOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("purpose", c_int),
+        ("pool", c_int),
+        ("seed", c_uint64),
+        ("episodes", c_size_t),
+        ("episode_statistics", c_bool),
+        ("threads", c_int),
+        ("proceed", EvaluationProceed),
+        ("context", c_void_p),
+    ]
+
+
+# ---- train.h ----
+
+
+class TrainTimes(Structure):
+    _fields_ = [(name, c_double) for name in ("feed", "network", "method", "optimizer")]
+
+
+class TrainLine(Structure):
+    _fields_ = [
+        ("update", c_uint64),
+        ("loss", c_double),
+        ("accuracy", c_double),
+        ("clusters", c_double),
+        ("sigma_l", c_double),
+        ("sigma_u", c_double),
+        ("rate", c_double),
+        ("norm", c_double),
+        ("validation", c_double),
+        ("images_per_second", c_double),
+        ("seconds", c_double),
+        ("validation_open", c_double),
+    ]
+
+
+class TrainReport(Structure):
+    _fields_ = [
+        ("update", c_uint64),
+        ("updates", c_uint64),
+        ("times", TrainTimes),
+        ("line", TrainLine),
+        ("new_line", c_bool),
+        ("validation", c_double),
+        ("validation_open", c_double),
+        ("best", c_double),
+        ("best_update", c_uint64),
+        ("seconds_left", c_double),
+    ]
+
+
+TrainProceed = CFUNCTYPE(c_bool, POINTER(TrainReport), c_void_p)
+TrainNotice = CFUNCTYPE(None, c_char_p, c_void_p)
+
+
+class TrainOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("folder", c_char_p),
+        ("threads", c_int),
+        ("proceed", TrainProceed),
+        ("context", c_void_p),
+        ("notice", TrainNotice),
+    ]
+
+
+class TrainResult(Structure):
+    _fields_ = [
+        ("update", c_uint64),
+        ("finished", c_bool),
+        ("best", c_double),
+        ("best_update", c_uint64),
+        ("seconds", c_double),
+    ]
+
+
 # ---- mixture.h ----
+
+
+METRICS = {
+    "auto": 0,
+    "as-is": 1,
+    "scaled": 2,
+    "standard": 3,
+    "unit": 4,
+    "root": 5,
+    "cosine": 6,
+}
+WHITENINGS = {"auto": 0, False: 1, True: 2}
+PRESETS = {"auto": 0, "paper": 1}
 
 
 class MixtureOptions(Structure):
     _fields_ = [
         ("size", c_size_t),
-        ("sigma_l", c_double),
-        ("sigma_u", c_double),
-        ("alpha", c_double),
-        ("lambda", c_double),
-        ("cluster_steps", c_size_t),
+        ("rule", Rule),
+        ("preset", c_int),
+        ("metric", c_int),
+        ("whitening", c_int),
+        ("unlabeled_weight", c_double),
+        ("open_set_rate", c_double),
     ]
 
 
@@ -95,14 +233,37 @@ class MixturePredictions(Structure):
     ]
 
 
+class MixtureChoice(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("metric", c_int),
+        ("whitened", c_bool),
+        ("unlabeled_weight", c_double),
+        ("held_out", c_size_t),
+        ("loss", c_double),
+        ("accuracy", c_double),
+        ("open_set_distance", c_double),
+        ("candidates", c_size_t),
+        ("little", c_bool),
+        ("every_point", c_bool),
+    ]
+
+
+class MixtureCandidate(Structure):
+    _fields_ = [
+        ("metric", c_int),
+        ("whitened", c_bool),
+        ("lambda", c_double),
+        ("loss", c_double),
+    ]
+
+
 class MixtureSummary(Structure):
     _fields_ = [
         ("dimensions", c_size_t),
         ("classes", c_size_t),
         ("clusters", c_size_t),
-        ("lambda", c_double),
-        ("sigma_l", c_double),
-        ("sigma_u", c_double),
+        ("rule", Rule),
         ("weight", c_double),
     ]
 
@@ -118,30 +279,74 @@ class MixtureCluster(Structure):
 
 # ---- model.h ----
 
+INKS = {"own": 0, "as-is": 1, "invert": 2}
 INVERSIONS = {"none": 0, "all": 1, "light": 2}
 
 
-class ModelSummary(Structure):
+class ModelOptions(Structure):
     _fields_ = [
+        ("size", c_size_t),
+        ("ink", c_int),
+        ("embedder", c_char_p),
+        ("patience", c_double),
+        ("cache", c_char_p),
+    ]
+
+
+class ModelInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("dimensions", c_size_t),
         ("channels", c_size_t),
         ("height", c_size_t),
         ("width", c_size_t),
         ("inversion", c_int),
-        ("mixture", MixtureOptions),
+        ("network", c_char_p),
+        ("parameters", c_size_t),
+        ("method", c_char_p),
+        ("rule", Rule),
+        ("data", c_char_p),
+        ("fingerprint", c_char_p),
+        ("update", c_uint64),
+        ("validation", c_double),
+        ("embedder", c_char_p),
+        ("embedder_version", c_char_p),
+    ]
+
+
+class Picture(Structure):
+    _fields_ = [
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("channels", c_size_t),
+        ("pixels", c_void_p),
     ]
 
 
 # The headers' names of the structures above.
 STRUCTURES = {
     "imp_error": Error,
+    "imp_option_info": OptionInfo,
+    "imp_rule": Rule,
     "imp_cluster_options": ClusterOptions,
     "imp_clustering": Clustering,
     "imp_interval": Interval,
+    "imp_evaluation": Evaluation,
+    "imp_evaluation_options": EvaluationOptions,
+    "imp_train_times": TrainTimes,
+    "imp_train_line": TrainLine,
+    "imp_train_report": TrainReport,
+    "imp_train_options": TrainOptions,
+    "imp_train_result": TrainResult,
     "imp_mixture_options": MixtureOptions,
     "imp_mixture_predictions": MixturePredictions,
+    "imp_mixture_choice": MixtureChoice,
+    "imp_mixture_candidate": MixtureCandidate,
     "imp_mixture_summary": MixtureSummary,
     "imp_mixture_cluster": MixtureCluster,
-    "imp_model_summary": ModelSummary,
+    "imp_model_options": ModelOptions,
+    "imp_model_info": ModelInfo,
+    "imp_picture": Picture,
 }
 
 # ---- functions: what they return, what they take ----
@@ -153,15 +358,10 @@ _object, _new = c_void_p, POINTER(c_void_p)
 FUNCTIONS = {
     "imp_version": (c_char_p, []),
     # cluster.h
-    "imp_cluster_options_init": (None, [POINTER(ClusterOptions)]),
+    "imp_cluster_options_init": (None, [POINTER(ClusterOptions), _count]),
     "imp_cluster": (_status, [_points, _count, _count, POINTER(ClusterOptions), _new, _error]),
     "imp_clustering_free": (None, [_object]),
     "imp_cluster_assign": (_status, [_points, _count, _points, _count, _count, _labels, _error]),
-    # encoder.h
-    "imp_encoder_create": (_status, [_object, _new, _error]),
-    "imp_encoder_free": (None, [_object]),
-    "imp_encoder_output_size": (_count, [_object]),
-    "imp_encoder_encode": (_status, [_object, _points, _count, c_int, _points, _error]),
     # metrics.h
     "imp_mean_interval": (Interval, [c_void_p, _count]),
     "imp_accuracy": (Interval, [_labels, _labels, _count]),
@@ -172,7 +372,7 @@ FUNCTIONS = {
     "imp_ami": (_status, [_object, c_int, POINTER(c_double), _error]),
     "imp_adjusted_rand": (c_double, [_object]),
     # mixture.h
-    "imp_mixture_options_init": (None, [POINTER(MixtureOptions)]),
+    "imp_mixture_options_init": (None, [POINTER(MixtureOptions), _count]),
     "imp_mixture_fit": (
         _status,
         [_points, _labels, _count, _count, POINTER(MixtureOptions), _new, _error],
@@ -183,6 +383,10 @@ FUNCTIONS = {
         _status,
         [_object, _points, _count, _count, c_bool, POINTER(MixturePredictions), _error],
     ),
+    "imp_mixture_set_open_set_rate": (_status, [_object, c_double, _error]),
+    "imp_mixture_transform": (_status, [_object, _points, _count, _count, _points, _error]),
+    "imp_mixture_choice_of": (None, [_object, POINTER(MixtureChoice), _count]),
+    "imp_mixture_candidate_at": (MixtureCandidate, [_object, _count]),
     "imp_mixture_summarize": (MixtureSummary, [_object]),
     "imp_mixture_cluster_at": (MixtureCluster, [_object, _count]),
     "imp_mixture_note": (c_char_p, [_object]),
@@ -193,9 +397,45 @@ FUNCTIONS = {
     "imp_mixture_bytes_free": (None, [c_void_p]),
     "imp_mixture_from_bytes": (_status, [c_char_p, _count, _new, _error]),
     # model.h
-    "imp_model_summarize": (_status, [c_char_p, POINTER(ModelSummary), _error]),
-    "imp_model_images": (_status, [POINTER(ModelSummary), c_void_p, _count, _points, _error]),
-    # network.h
-    "imp_network_free": (None, [_object]),
-    "imp_network_load": (_status, [c_char_p, c_char_p, c_void_p, _new, _error]),
+    "imp_model_open": (_status, [c_char_p, POINTER(ModelOptions), _new, _error]),
+    "imp_model_free": (None, [_object]),
+    "imp_model_info_of": (POINTER(ModelInfo), [_object]),
+    "imp_model_embed": (_status, [_object, _points, _count, c_int, _points, _error]),
+    "imp_model_embed_pictures": (
+        _status,
+        [_object, POINTER(Picture), _count, c_int, _points, _error],
+    ),
+    # settings.h
+    "imp_settings_create": (_status, [c_char_p, _new, _error]),
+    "imp_settings_free": (None, [_object]),
+    "imp_settings_set": (_status, [_object, c_char_p, c_char_p, _error]),
+    "imp_settings_get": (_status, [_object, c_char_p, c_char_p, _count, _error]),
+    # train.h
+    "imp_train_options_init": (None, [POINTER(TrainOptions), _count]),
+    "imp_train": (
+        _status,
+        [_object, c_void_p, POINTER(TrainOptions), POINTER(TrainResult), _error],
+    ),
+    "imp_train_settings": (_status, [c_char_p, _new, _error]),
+    "imp_train_resume": (
+        _status,
+        [_object, c_void_p, POINTER(TrainOptions), POINTER(TrainResult), _error],
+    ),
+    # evaluate.h
+    "imp_evaluation_options_init": (None, [POINTER(EvaluationOptions), _count]),
+    "imp_evaluation_settings": (_status, [_object, _new, _error]),
+    "imp_evaluate_model": (
+        _status,
+        [
+            _object,
+            c_void_p,
+            _count,
+            c_void_p,
+            POINTER(EvaluationOptions),
+            POINTER(Evaluation),
+            _error,
+        ],
+    ),
+    # rule.h
+    "imp_rule_option_at": (POINTER(OptionInfo), [_count]),
 }

@@ -100,6 +100,14 @@ def address(array: np.ndarray) -> int:
     return array.ctypes.data
 
 
+def defaults(kind: type[ctypes.Structure], initialize: Callable[..., None]) -> Any:
+    """Options of that kind with their defaults. The library is told how many bytes of them there
+    are here, and leaves those alone that a newer one may have."""
+    options = kind()
+    initialize(options, ctypes.sizeof(options))
+    return options
+
+
 class Handle:
     """An object of the library, which is freed when nobody refers to it any more."""
 

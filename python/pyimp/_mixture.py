@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _api
-from ._library import Handle, address, call, create, library
+from ._library import Handle, address, call, create, defaults, library
 
 
 class Clusters(NamedTuple):
@@ -36,9 +36,9 @@ class Mixture:
         return cls(create(library.imp_mixture_free, *arguments))
 
     @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray, **options: float) -> Mixture:
-        chosen = _api.MixtureOptions()
-        library.imp_mixture_options_init(chosen)
+    def fit(cls, x: np.ndarray, y: np.ndarray, rule: _api.Rule, **options: float) -> Mixture:
+        chosen = defaults(_api.MixtureOptions, library.imp_mixture_options_init)
+        chosen.rule = rule
         for name, value in options.items():
             setattr(chosen, name, value)
         return cls._create(library.imp_mixture_fit, address(x), address(y), *x.shape, chosen)
@@ -51,7 +51,31 @@ class Mixture:
         wanted = _api.MixturePredictions(**{name: address(a) for name, a in arrays.items()})
         call(library.imp_mixture_predict, self._handle, address(x), *x.shape, open_set, wanted)
 
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        """The points in the mixture's metric."""
+        out = np.empty_like(x)
+        call(library.imp_mixture_transform, self._handle, address(x), *x.shape, address(out))
+        return out
+
     # ---- what it is ----
+
+    @cached_property
+    def choice(self) -> _api.MixtureChoice:
+        choice = _api.MixtureChoice()
+        library.imp_mixture_choice_of(self._handle, choice, ctypes.sizeof(choice))
+        return choice
+
+    @property
+    def chose(self) -> bool:
+        """Whether its points chose; otherwise the rule is the paper's."""
+        return bool(self.choice.held_out or self.choice.little)
+
+    @cached_property
+    def candidates(self) -> list[_api.MixtureCandidate]:
+        return [
+            library.imp_mixture_candidate_at(self._handle, i)
+            for i in range(self.choice.candidates)
+        ]
 
     @cached_property
     def summary(self) -> _api.MixtureSummary:

@@ -1,4 +1,4 @@
-"""Checks of estimators' parameters that the library cannot make, since C has types for them."""
+"""Checks of estimators' parameters, in the estimators' names for them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ import operator
 from numbers import Real
 from typing import Any, Mapping
 
-
-def number(value: Any, name: str) -> float:
-    if not isinstance(value, Real):
-        raise ValueError(f"{name} is {value!r}; it is a number")
-    return float(value)
+from . import _api
+from ._library import library
 
 
 # The most that the command takes: a number that C has no room for would be another one.
-MOST_STEPS = 1_000_000
 MOST_CLUSTERS = 2**31 - 1
 MOST_SEED = 2**63 - 1
 MOST_THREADS = 1024
@@ -31,16 +27,53 @@ def count(value: Any, name: str, least: int, most: int) -> int:
     return whole
 
 
-def threshold(value: Any) -> float:
-    """The library's lambda: NaN asks it to find one."""
+def rule(given: Mapping[str, tuple[str, Any]]) -> _api.Rule:
+    """A rule of the library: for its members what the estimator calls them and their values, which
+    are numbers as the library describes them or 'auto'. The others are open."""
+    result = _api.Rule()
+    for index, (member, _) in enumerate(_api.Rule._fields_):
+        name, value = given.get(member, (member, "auto"))
+        option = library.imp_rule_option_at(index).contents
+        setattr(result, member, _number(value, name, option))
+    return result
+
+
+def _number(value: Any, name: str, option: _api.OptionInfo) -> float:
     if isinstance(value, str) and value == "auto":
         return math.nan
-    if not isinstance(value, Real) or math.isnan(value):
-        raise ValueError(f"threshold is {value!r}; it is a number of at least 0, or 'auto'")
-    return float(value)
+    whole = option.kind == _api.INTEGER
+    if isinstance(value, Real) and option.least <= value <= option.most:
+        if math.isfinite(value) and (not whole or value == int(value)):
+            return float(value)
+    wanted = "a whole number" if whole else "a number"
+    bounds = f"of at least {option.least:g}"
+    if math.isfinite(option.most):
+        bounds = f"from {option.least:.15g} to {option.most:.15g}"
+    raise ValueError(f"{name} is {value!r}; it is {wanted} {bounds}, or 'auto'")
+
+
+def parameters_of(rule: _api.Rule) -> dict[str, float | str]:
+    """A rule by the names that InfiniteMixturePrototypes has for its numbers."""
+    numbers = {
+        "alpha": rule.alpha,
+        "sigma_l": rule.sigma_l,
+        "sigma_u": rule.sigma_u,
+        "threshold": getattr(rule, "lambda"),
+        "cluster_steps": rule.steps,
+    }
+    return {
+        name: "auto" if math.isnan(value) else int(value) if name == "cluster_steps" else value
+        for name, value in numbers.items()
+    }
+
+
+def share(value: Any, name: str, otherwise: str = "") -> float:
+    if isinstance(value, Real) and 0 <= value <= 1:
+        return float(value)
+    raise ValueError(f"{name} is {value!r}; it is a number from 0 to 1{otherwise and ' '}{otherwise}")
 
 
 def choice(value: Any, name: str, choices: Mapping[str, int]) -> int:
-    if value not in choices:
+    if not isinstance(value, (str, bool)) or value not in choices:
         raise ValueError(f"{name} is {value!r}; there are {', '.join(map(repr, choices))}")
     return choices[value]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _api, _parameters
 from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, validate
-from ._library import address, call, create, library
+from ._library import address, call, create, defaults, library
 
 
 def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
@@ -21,12 +21,12 @@ def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
 
 
 class _Clusterer(ClusterMixin, BaseEstimator):
-    """What both rules share; a rule is a line of `_api.RULES` and the options it has."""
+    """What both methods share; a method is its name and the numbers of a rule that it has."""
 
-    _rule: str
+    _method: bytes
 
-    def _options(self) -> dict[str, Any]:
-        """Options of the rule beside those that both have."""
+    def _numbers(self) -> dict[str, tuple[str, Any]]:
+        """Numbers of the rule beside the threshold, as `_parameters.rule` takes them."""
         raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: Any = None) -> _Clusterer:
@@ -39,21 +39,18 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         y
             Not used; here for scikit-learn's sake.
         """
-        options = _api.ClusterOptions()
-        library.imp_cluster_options_init(options)
-        threshold = _parameters.threshold(self.threshold)
+        options = defaults(_api.ClusterOptions, library.imp_cluster_options_init)
+        options.method = self._method
+        numbers = {"lambda": ("threshold", self.threshold), **self._numbers()}
+        options.rule = _parameters.rule(numbers)
         if self.n_clusters is not None:
-            if not math.isnan(threshold):
+            if not math.isnan(getattr(options.rule, "lambda")):
                 raise ValueError("n_clusters and threshold are both given; one decides")
             options.clusters = _parameters.count(
                 self.n_clusters, "n_clusters", 1, _parameters.MOST_CLUSTERS
             )
-        setattr(options, "lambda", threshold)
-        options.rule = _api.RULES[self._rule]
         options.order = _parameters.choice(self.order, "order", _api.ORDERS)
         options.seed = _parameters.count(self.seed, "seed", 0, _parameters.MOST_SEED)
-        for name, value in self._options().items():
-            setattr(options, name, value)
 
         points = validate(self, X)
         handle = create(
@@ -153,7 +150,7 @@ class DPMeans(_Clusterer):
     array([1], dtype=int32)
     """
 
-    _rule = "dp-means"
+    _method = b"dp-means"
 
     def __init__(
         self,
@@ -170,11 +167,8 @@ class DPMeans(_Clusterer):
         self.max_iter = max_iter
         self.seed = seed
 
-    def _options(self) -> dict[str, Any]:
-        if self.max_iter is None:
-            return {}
-        most = _parameters.MOST_STEPS
-        return {"steps": _parameters.count(self.max_iter, "max_iter", 1, most)}
+    def _numbers(self) -> dict[str, tuple[str, Any]]:
+        return {} if self.max_iter is None else {"steps": ("max_iter", self.max_iter)}
 
 
 class InfiniteMixtureClustering(_Clusterer):
@@ -189,8 +183,8 @@ class InfiniteMixtureClustering(_Clusterer):
         As in `DPMeans`.
     sigma : float or 'auto', default='auto'
         Variance of a cluster. 'auto' is 5, or of the points' own scale with `n_clusters`.
-    steps : int, default=5
-        Passes to make.
+    steps : int or 'auto', default='auto'
+        Passes to make. 'auto' is 5.
 
     Attributes
     ----------
@@ -208,7 +202,7 @@ converged_, n_features_in_
     array([0, 0, 1, 1], dtype=int32)
     """
 
-    _rule = "imp"
+    _method = b"imp"
 
     def __init__(
         self,
@@ -216,7 +210,7 @@ converged_, n_features_in_
         *,
         threshold: float | str = "auto",
         sigma: float | str = "auto",
-        steps: int = 5,
+        steps: int | str = "auto",
         order: str = "auto",
         seed: int = 1,
     ) -> None:
@@ -227,12 +221,8 @@ converged_, n_features_in_
         self.order = order
         self.seed = seed
 
-    def _options(self) -> dict[str, Any]:
-        steps = _parameters.count(self.steps, "steps", 1, _parameters.MOST_STEPS)
-        options: dict[str, Any] = {"steps": steps}
-        if not (isinstance(self.sigma, str) and self.sigma == "auto"):
-            options["sigma"] = _parameters.number(self.sigma, "sigma")
-        return options
+    def _numbers(self) -> dict[str, tuple[str, Any]]:
+        return {"sigma_u": ("sigma", self.sigma), "steps": ("steps", self.steps)}
 
     def _take(self, found: _api.Clustering) -> None:
         super()._take(found)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import ctypes
 import os
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api, _parameters
 from ._library import address, call, create, library
-
-_OWN = -1  # as the model says
-_INKS = {"own": _OWN, "as-is": _api.INVERSIONS["none"], "invert": _api.INVERSIONS["all"]}
 
 
 class Embedding:
@@ -23,8 +21,8 @@ class Embedding:
 
     Parameters
     ----------
-    path : path-like
-        A model file.
+    path : path-like or None, default=None
+        A model file. None is the model of handwritten characters that is built into the library.
     threads : int, default=0
         To use; 0 is as many as the machine offers. The bits do not depend on it.
     ink : {'own', 'as-is', 'invert'}, default='own'
@@ -33,7 +31,7 @@ class Embedding:
     Attributes
     ----------
     channels, height, width : int
-        Of a picture.
+        Of the images that the network takes.
     dimensions : int
         Of an embedding.
     inversion : {'none', 'all', 'light'}
@@ -45,56 +43,82 @@ class Embedding:
         that `imp classify` makes of the same pictures.
     """
 
-    def __init__(self, path: str | os.PathLike, threads: int = 0, ink: str = "own") -> None:
-        self.path = os.path.abspath(path)
+    def __init__(
+        self, path: str | os.PathLike | None = None, threads: int = 0, ink: str = "own"
+    ) -> None:
+        self.path = None if path is None else os.path.abspath(path)
         self.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
         self.ink = ink
-        wanted = _parameters.choice(ink, "ink", _INKS)
-        file = os.fsencode(self.path)
-        network = create(library.imp_network_free, library.imp_network_load, file, None, None)
-        self._encoder = create(library.imp_encoder_free, library.imp_encoder_create, network)
-        self._model = _api.ModelSummary()
-        call(library.imp_model_summarize, file, self._model)
-        if wanted != _OWN:
-            self._model.inversion = wanted
-        self.inversion = list(_api.INVERSIONS)[self._model.inversion]
-        self.channels, self.height = self._model.channels, self._model.height
-        self.width = self._model.width
-        self.dimensions = library.imp_encoder_output_size(self._encoder)
-        self.mixture_parameters = _parameters_of(self._model.mixture)
+        options = _api.ModelOptions(
+            size=ctypes.sizeof(_api.ModelOptions), ink=_parameters.choice(ink, "ink", _api.INKS)
+        )
+        file = None if path is None else os.fsencode(self.path)
+        self._model = create(library.imp_model_free, library.imp_model_open, file, options)
+        info = library.imp_model_info_of(self._model).contents
+        self.inversion = list(_api.INVERSIONS)[info.inversion]
+        self.channels, self.height, self.width = info.channels, info.height, info.width
+        self.dimensions = info.dimensions
+        self.mixture_parameters = _parameters.parameters_of(info.rule)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, threads: int = 0, ink: str = "own") -> Embedding:
+    def load(
+        cls, path: str | os.PathLike | None = None, threads: int = 0, ink: str = "own"
+    ) -> Embedding:
         """Reads a model file, as `InfiniteMixturePrototypes.load` reads a mixture."""
         return cls(path, threads, ink)
 
-    def __call__(self, images: ArrayLike) -> np.ndarray:
+    def __call__(self, images: ArrayLike | Sequence[np.ndarray]) -> np.ndarray:
         """Embeds pictures.
 
         Parameters
         ----------
-        images : array-like
-            Of the shape (n, channels, height, width) or (n, height, width, channels), or (n,
-            height, width) for a network of one channel. Bytes (uint8) are pictures as they are in
-            files: they are scaled to 0 .. 1, and inverted as `inversion` says. Floats are the
-            network's input and taken as they are, without a copy if they are 32-bit, channels first
-            and contiguous.
+        images : array-like or list of arrays
+            Bytes (uint8) are pictures as they are in files: they are made gray or RGB, resampled
+            and inverted as the model wants it, and scaled to 0 .. 1. They come as an array of
+            the shape (n, height, width) or (n, height, width, 3), or as a list of pictures of
+            different sizes. An array of just the model's height, width and channels, which may
+            come first or last, is not resampled.
+
+            Floats are the network's input and taken as they are, of the shape (n, channels,
+            height, width) or (n, height, width, channels), or (n, height, width) for a network of
+            one channel; without a copy if they are 32-bit, channels first and contiguous.
 
         Returns
         -------
         ndarray of shape (n, dimensions), float32
         """
-        images = self._as_input(np.asarray(images))
-        embeddings = np.empty((len(images), self.dimensions), np.float32)
-        call(
-            library.imp_encoder_encode,
-            self._encoder,
-            address(images),
-            len(images),
-            self.threads,
-            address(embeddings),
-        )
+        pictures = self._pictures_of(images)
+        if pictures is None:
+            images = self._as_input(np.asarray(images))
+            function, given, count = library.imp_model_embed, address(images), len(images)
+        else:
+            function, given = library.imp_model_embed_pictures, _descriptions(pictures)
+            count = len(pictures)
+        embeddings = np.empty((count, self.dimensions), np.float32)
+        call(function, self._model, given, count, self.threads, address(embeddings))
         return embeddings
+
+    def _pictures_of(self, images: ArrayLike | Sequence[np.ndarray]) -> list | None:
+        """Bytes as a list of (height, width, channels); None if they are no bytes."""
+        if not isinstance(images, np.ndarray):
+            if not isinstance(images, Sequence) or not all(map(_is_picture, images)):
+                images = np.asarray(images)
+            elif len(images) > 0:
+                return [_picture(np.asarray(image)) for image in images]
+        if not isinstance(images, np.ndarray) or images.dtype != np.uint8:
+            return None
+        own = (self.channels, self.height, self.width)
+        if images.shape[1:] == own:
+            images = np.moveaxis(images, 1, -1)
+        if images.ndim not in (3, 4):
+            raise ValueError(self._complaint(images))
+        return [_picture(image) for image in images]
+
+    def _complaint(self, images: np.ndarray) -> str:
+        return (
+            f"the images have the shape {images.shape}; the model takes (n, {self.channels}, "
+            f"{self.height}, {self.width}): channels, height and width"
+        )
 
     def _as_input(self, images: np.ndarray) -> np.ndarray:
         """(n, channels, height, width) floats."""
@@ -104,12 +128,7 @@ class Embedding:
         elif images.shape[1:] == (height, width, channels) != (channels, height, width):
             images = np.moveaxis(images, -1, 1)
         elif images.shape[1:] != (channels, height, width):
-            raise ValueError(
-                f"the images have the shape {images.shape}; the model takes (n, {channels}, "
-                f"{height}, {width}): channels, height and width"
-            )
-        if images.dtype == np.uint8:
-            return self._from_bytes(images)
+            raise ValueError(self._complaint(images))
         if images.dtype.kind != "f":
             raise ValueError(
                 f"the images are {images.dtype}; they are uint8, from 0 to 255, or floats, from 0 "
@@ -117,35 +136,36 @@ class Embedding:
             )
         return np.ascontiguousarray(images, np.float32)
 
-    def _from_bytes(self, pictures: np.ndarray) -> np.ndarray:
-        images = np.empty(pictures.shape, np.float32)
-        pictures = np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
-        call(
-            library.imp_model_images,
-            self._model,
-            address(pictures),
-            len(pictures),
-            address(images),
-        )
-        return images
-
     def __reduce__(self) -> tuple:
         return type(self), (self.path, self.threads, self.ink)
 
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__} of {self.channels}x{self.height}x{self.width} in "
-            f"{self.dimensions} dimensions, {self.path}>"
+            f"{self.dimensions} dimensions, {self.path or 'built in'}>"
         )
 
 
-def _parameters_of(mixture: _api.MixtureOptions) -> dict[str, float | str]:
-    """The library's options by the estimator's names."""
-    threshold = getattr(mixture, "lambda")
-    return {
-        "alpha": mixture.alpha,
-        "sigma_l": mixture.sigma_l,
-        "sigma_u": mixture.sigma_u,
-        "threshold": "auto" if math.isnan(threshold) else threshold,
-        "cluster_steps": mixture.cluster_steps,
-    }
+def _is_picture(image: object) -> bool:
+    """Whether it is an array of bytes, or something else with one inside, as Pillow's images are."""
+    described = getattr(image, "__array_interface__", None)
+    return described is not None and described["typestr"] == "|u1"
+
+
+def _picture(image: np.ndarray) -> np.ndarray:
+    """(height, width, channels) bytes without gaps."""
+    if image.ndim not in (2, 3):
+        raise ValueError(
+            f"a picture has the shape {image.shape}; it is (height, width) or (height, width, "
+            "channels)"
+        )
+    return np.ascontiguousarray(image if image.ndim == 3 else image[:, :, np.newaxis])
+
+
+def _descriptions(pictures: list) -> ctypes.Array:
+    """What the library is told of the pictures, which the caller holds on to."""
+    described = (_api.Picture * len(pictures))()
+    for to, picture in zip(described, pictures):
+        to.height, to.width, to.channels = picture.shape
+        to.pixels = address(picture)
+    return described

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import warnings
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _parameters
+from . import _api, _parameters
 from ._estimator import (
     BaseEstimator,
     ClassifierMixin,
@@ -41,21 +43,36 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    alpha : float, default=0.1
-        Concentration of the Dirichlet process: a larger one makes more clusters.
-    sigma_l, sigma_u : float, default=5
+    alpha : float or 'auto', default='auto'
+        Concentration of the Dirichlet process: a larger one makes more clusters. A number asks for
+        the paper's rule, as `preset='paper'` does, whose alpha is 0.1.
+    sigma_l, sigma_u : float or 'auto', default='auto'
         Variance of the clusters with and without a label, in the squared unit of the points.
     threshold : float or 'auto', default='auto'
-        Squared distance beyond which a point starts a cluster, the paper's lambda. 'auto'
-        estimates it from `alpha`, the variances and how far the classes lie apart.
-    cluster_steps : int, default=1
-        How often the clustering is repeated.
+        Squared distance beyond which a point starts a cluster, the paper's lambda.
+    cluster_steps : int or 'auto', default='auto'
+        How often the clustering is repeated. 'auto' is 3 with unlabelled points, else 1.
     open_set : bool, default=False
-        Whether clusters without a label may win a point, which is then predicted as `unlabeled`.
+        Whether a point may be none of the classes; it is then predicted as `unlabeled`.
     unlabeled : default=-1
         What stands in y for a point without a label, beside None and NaN, which always do. None:
         every point has one, so that -1 can be a class. In an array of strings it must be a string
         too, such as ''.
+    preset : {'auto', 'paper'}, default='auto'
+        What is done about what is 'auto'. With 'auto' the points choose: labelled ones are held out
+        in turn, and the metric, threshold and variance that classify them best are taken. 'paper'
+        has the numbers of the paper, variances of 5 and a threshold that is estimated.
+    metric : {'auto', 'as-is', 'scaled', 'standard', 'unit', 'root', 'cosine'}, default='auto'
+        Where points are compared: as they are; centred and scaled; with standardised features;
+        centred and scaled to length 1; the same of their square roots; scaled to length 1.
+    whiten : bool or 'auto', default='auto'
+        Whether the metric divides by the covariance within classes. 'auto' is chosen together with
+        the metric, and False for a metric that is given.
+    unlabeled_weight : float or 'auto', default='auto'
+        What an unlabelled point counts for where a labelled one counts 1, from 0 to 1.
+    open_set_rate : float, default=0.05
+        The share of known points that `open_set` may send to `unlabeled`, measured by points held
+        out.
 
     Attributes
     ----------
@@ -65,7 +82,16 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         Dimensions of the points.
     lambda_ : float
         The threshold, as given or estimated.
+    rule_ : dict
+        `alpha`, `sigma_l`, `sigma_u`, `threshold` and `cluster_steps` as they were used.
+    metric_ : str
+        The metric, as given or chosen, such as 'unit' or 'unit, whitened'.
+    choice_ : dict
+        What was chosen and why: `metric`, `whitened`, `unlabeled_weight`, `held_out` (how many
+        points), their `loss` and `accuracy`, the `candidates` with their losses,
+        `open_set_distance`.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        In the metric; `to_metric` takes points there.
     cluster_labels_ : ndarray of shape (n_clusters,)
         The class of each cluster, or `unlabeled`.
     cluster_weights_ : ndarray of shape (n_clusters,)
@@ -78,22 +104,29 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     >>> X = [[0, 0], [1, 0], [30, 0], [60, 0], [61, 0]]
     >>> y = [0, 0, 1, 1, -1]
     >>> model = InfiniteMixturePrototypes().fit(X, y)
-    >>> model.cluster_labels_
-    array([0, 1, 1])
     >>> model.predict([[2, 0], [59, 0]])
     array([0, 1])
+    >>> model.metric_
+    'scaled'
+    >>> InfiniteMixturePrototypes(preset="paper").fit(X, y).cluster_labels_
+    array([0, 1, 1])
     """
 
     def __init__(
         self,
         *,
-        alpha: float = 0.1,
-        sigma_l: float = 5.0,
-        sigma_u: float = 5.0,
+        alpha: float | str = "auto",
+        sigma_l: float | str = "auto",
+        sigma_u: float | str = "auto",
         threshold: float | str = "auto",
-        cluster_steps: int = 1,
+        cluster_steps: int | str = "auto",
         open_set: bool = False,
         unlabeled: Any = -1,
+        preset: str = "auto",
+        metric: str = "auto",
+        whiten: bool | str = "auto",
+        unlabeled_weight: float | str = "auto",
+        open_set_rate: float = 0.05,
     ) -> None:
         self.alpha = alpha
         self.sigma_l = sigma_l
@@ -102,6 +135,11 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         self.cluster_steps = cluster_steps
         self.open_set = open_set
         self.unlabeled = unlabeled
+        self.preset = preset
+        self.metric = metric
+        self.whiten = whiten
+        self.unlabeled_weight = unlabeled_weight
+        self.open_set_rate = open_set_rate
 
     # ---- learning ----
 
@@ -116,19 +154,38 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             Labels of any kind, and `unlabeled`, None or NaN for points without one. Where no point
             has a label, `threshold` must be a number.
         """
+        rule = _parameters.rule(
+            {
+                "alpha": ("alpha", self.alpha),
+                "sigma_l": ("sigma_l", self.sigma_l),
+                "sigma_u": ("sigma_u", self.sigma_u),
+                "lambda": ("threshold", self.threshold),
+                "steps": ("cluster_steps", self.cluster_steps),
+            }
+        )
+        weight = self.unlabeled_weight
         options = {
-            "alpha": _parameters.number(self.alpha, "alpha"),
-            "sigma_l": _parameters.number(self.sigma_l, "sigma_l"),
-            "sigma_u": _parameters.number(self.sigma_u, "sigma_u"),
-            "lambda": _parameters.threshold(self.threshold),
-            "cluster_steps": _parameters.count(
-                self.cluster_steps, "cluster_steps", 1, _parameters.MOST_STEPS
+            "preset": _parameters.choice(self.preset, "preset", _api.PRESETS),
+            "metric": _parameters.choice(self.metric, "metric", _api.METRICS),
+            "whitening": _parameters.choice(self.whiten, "whiten", _api.WHITENINGS),
+            "unlabeled_weight": (
+                math.nan
+                if weight == "auto"
+                else _parameters.share(weight, "unlabeled_weight", "or 'auto'")
             ),
+            "open_set_rate": _parameters.share(self.open_set_rate, "open_set_rate"),
         }
         y, missing = self._find_missing(y)
         points, labels = validate(self, X, y)
         numbers, names = self._number(labels, missing, np.empty(0, labels.dtype))
-        self._take(Mixture.fit(points, numbers, **options), names)
+        mixture = Mixture.fit(points, numbers, rule, **options)
+        self._take(mixture, names)
+        if mixture.choice.little:
+            warnings.warn(
+                "the labels say little: no class has two labelled points, or there is one class, so "
+                "metric and variance are the usual ones and were not chosen",
+                stacklevel=2,
+            )
         return self
 
     def partial_fit(
@@ -268,6 +325,16 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         fitted.mixture.predict(points, self.open_set, cluster=clusters, distance=distances)
         return (clusters, distances) if return_distance else clusters
 
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def to_metric(self, X: ArrayLike) -> np.ndarray:
+        """The points in the metric, where the clusters are."""
+        points, fitted = self._prepare(X)
+        return fitted.mixture.transform(points)
+
     def _prepare(self, X: ArrayLike) -> tuple[np.ndarray, _Fitted]:
         check_is_fitted(self)
         return validate(self, X, reset=False), self._fitted
@@ -276,7 +343,34 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
     @property
     def lambda_(self) -> float:
-        return getattr(self._fitted.mixture.summary, "lambda")
+        return getattr(self._fitted.mixture.summary.rule, "lambda")
+
+    @property
+    def rule_(self) -> dict[str, float | str]:
+        return _parameters.parameters_of(self._fitted.mixture.summary.rule)
+
+    @property
+    def metric_(self) -> str:
+        return _metric_name(self._fitted.mixture.choice)
+
+    @property
+    def choice_(self) -> dict[str, Any]:
+        choice = self._fitted.mixture.choice
+        return {
+            "metric": _METRIC_NAMES[choice.metric],
+            "whitened": choice.whitened,
+            "unlabeled_weight": choice.unlabeled_weight,
+            "held_out": choice.held_out,
+            "loss": choice.loss,
+            "accuracy": choice.accuracy,
+            "open_set_distance": choice.open_set_distance,
+            "little": choice.little,
+            "every_point": choice.every_point,
+            "candidates": {
+                _metric_name(candidate): candidate.loss
+                for candidate in self._fitted.mixture.candidates
+            },
+        }
 
     @property
     def cluster_centers_(self) -> np.ndarray:
@@ -321,8 +415,7 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     def load(cls, path: str | os.PathLike) -> InfiniteMixturePrototypes:
         """Reads what `save` or the command `imp fit` wrote.
 
-        The command's files hold no more than the mixture: classes are the integers from 0 on,
-        and parameters that only matter to `fit` are the defaults.
+        The command's files hold no more than the mixture: classes are the integers from 0 on.
         """
         mixture = Mixture.load(path)
         summary = mixture.summary
@@ -360,13 +453,18 @@ def _read_note(mixture: Mixture) -> tuple[dict[str, Any], np.ndarray]:
     if isinstance(note, dict) and "pyimp" in note:
         names = np.array(note["classes"]["values"], note["classes"]["dtype"])
         return note["parameters"], names
-    summary = mixture.summary
-    parameters = {
-        "sigma_l": summary.sigma_l,
-        "sigma_u": summary.sigma_u,
-        "threshold": getattr(summary, "lambda"),
-    }
-    return parameters, np.arange(summary.classes)
+    summary, choice = mixture.summary, mixture.choice
+    if mixture.chose:
+        metric = {"metric": _METRIC_NAMES[choice.metric], "whiten": bool(choice.whitened)}
+        return metric, np.arange(summary.classes)
+    return _parameters.parameters_of(summary.rule), np.arange(summary.classes)
+
+
+_METRIC_NAMES = {number: name for name, number in _api.METRICS.items()}
+
+
+def _metric_name(chosen: _api.MixtureChoice | _api.MixtureCandidate) -> str:
+    return _METRIC_NAMES[chosen.metric] + (", whitened" if chosen.whitened else "")
 
 
 def _is_missing(label: Any) -> bool:

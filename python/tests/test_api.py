@@ -41,15 +41,21 @@ class Declarations(unittest.TestCase):
     def test_enumerations_have_the_headers_numbers(self):
         names = [
             *("IMP_OK", "IMP_EINVAL", "IMP_ENOMEM", "IMP_EIO", "IMP_EFORMAT", "IMP_EUNSUPPORTED"),
-            *("IMP_CLUSTER_IMP", "IMP_CLUSTER_DP_MEANS"),
+            *("IMP_FLAG", "IMP_INTEGER", "IMP_NUMBER"),
             *("IMP_ORDER_DEFAULT", "IMP_ORDER_GIVEN", "IMP_ORDER_RANDOM"),
             "IMP_ORDER_FARTHEST_FIRST",
             *("IMP_ARITHMETIC", "IMP_GEOMETRIC", "IMP_MIN", "IMP_MAX"),
+            *("IMP_INK_OWN", "IMP_INK_AS_IS", "IMP_INK_INVERT"),
             *("IMP_INVERT_NONE", "IMP_INVERT_ALL", "IMP_INVERT_LIGHT"),
+            *("IMP_FOR_TRAINING", "IMP_FOR_VALIDATION", "IMP_FOR_TESTING"),
+            *("IMP_POOL_OF_PURPOSE", "IMP_POOL_TRAIN", "IMP_POOL_VALIDATION"),
+            *("IMP_POOL_TEST", "IMP_POOL_ALL"),
         ]
         statuses = [_api.OK, _api.EINVAL, _api.ENOMEM, _api.EIO, _api.EFORMAT, _api.EUNSUPPORTED]
-        tables = [_api.RULES, _api.ORDERS, _api.AVERAGES, _api.INVERSIONS]
-        expected = statuses + [number for table in tables for number in table.values()]
+        kinds = [_api.FLAG, _api.INTEGER, _api.NUMBER]
+        tables = [_api.ORDERS, _api.AVERAGES, _api.INKS, _api.INVERSIONS]
+        tables += [_api.PURPOSES, _api.POOLS]
+        expected = statuses + kinds + [number for table in tables for number in table.values()]
         lines = "\n    ".join(f'printf("%d\\n", (int){name});' for name in names)
         self.assertEqual(self.run_program(CHECK % lines), expected)
 

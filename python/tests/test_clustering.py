@@ -104,7 +104,7 @@ class Clusters(unittest.TestCase):
             ({"n_clusters": 2**64 + 2}, "n_clusters is 18446744073709551618; it is a whole number"),
             ({"n_clusters": 1000}, "1000 clusters are wanted of 48 points"),
             ({"n_clusters": 3, "threshold": 3}, "n_clusters and threshold are both given"),
-            ({"threshold": -1}, "lambda is -1; a threshold for squared distances"),
+            ({"threshold": -1}, "threshold is -1; it is a number of at least 0"),
             ({"order": "any"}, "order is 'any'; there are 'auto', 'given', 'random', 'farthest"),
             ({"seed": -1}, "seed is -1; it is a whole number from 0 to 9223372036854775807"),
             ({"seed": 2**64}, "seed is 18446744073709551616; it is a whole number"),
@@ -118,7 +118,7 @@ class Clusters(unittest.TestCase):
             InfiniteMixtureClustering(steps=1000001).fit(x)
         with self.assertRaisesRegex(ValueError, "max_iter is 0; it is a whole number"):
             DPMeans(max_iter=0).fit(x)
-        with self.assertRaisesRegex(ValueError, "sigma is 0; a variance is a number from"):
+        with self.assertRaisesRegex(ValueError, "sigma is 0; it is a number from"):
             InfiniteMixtureClustering(sigma=0).fit(x)
         with self.assertRaisesRegex(ValueError, "sigma is 'wide'; it is a number"):
             InfiniteMixtureClustering(sigma="wide").fit(x)

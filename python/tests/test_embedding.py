@@ -64,7 +64,7 @@ class Embeddings(unittest.TestCase):
             parameters = embedding.mixture_parameters
             self.assertAlmostEqual(parameters["sigma_l"], info["sigma_l"])
             self.assertEqual(parameters["sigma_u"], parameters["sigma_l"])
-            self.assertEqual(parameters["alpha"], info["settings"]["alpha"])
+            self.assertEqual((parameters["alpha"], info["settings"]["alpha"]), (0.1, "auto"))
             self.assertEqual((parameters["threshold"], parameters["cluster_steps"]), ("auto", 1))
 
     def test_bytes_are_scaled_and_inverted_as_asked_for(self):
@@ -140,6 +140,34 @@ class Embeddings(unittest.TestCase):
         np.testing.assert_array_equal(gray(self.floats.tolist()), expected)
         np.testing.assert_array_equal(rgb(np.moveaxis(self.bytes, 1, -1)), rgb(self.bytes))
         self.assertEqual(gray(self.floats[:0]).shape, (0, gray.dimensions))
+
+    def test_pictures_of_any_size(self):
+        embedding, folder = Embedding(self.inverted), self.folder / "any size"
+        folder.mkdir()
+        random = np.random.default_rng(3)
+        shapes = ((16, 16, 3), (40, 20, 3), (9, 31))
+        pictures = [random.integers(0, 256, shape, np.uint8) for shape in shapes]
+        for number, picture in enumerate(pictures):
+            Image.fromarray(picture).save(folder / f"{number}.png")
+        arguments = ("embed", folder, "--model", self.inverted, "-o", folder / "x.npy")
+        subprocess.run([COMMAND, *arguments], check=True, env=environment(), capture_output=True)
+        expected = np.load(folder / "x.npy")
+        np.testing.assert_array_equal(embedding(pictures), expected)
+        np.testing.assert_array_equal(embedding(tuple(map(Image.fromarray, pictures))), expected)
+        np.testing.assert_array_equal(embedding(pictures[1][np.newaxis]), expected[1:2])
+        with self.assertRaisesRegex(ValueError, r"a picture has the shape \(4,\)"):
+            embedding([np.zeros(4, np.uint8)])
+        with self.assertRaisesRegex(ValueError, "picture 0: the picture is 4x9x9; it may be gray"):
+            embedding(np.zeros((1, 9, 9, 4), np.uint8))
+
+    def test_the_built_in_model(self):
+        if not self.built_in.exists():
+            self.skipTest("there is no such model file")
+        embedding, file = Embedding(), Embedding(self.built_in)
+        self.assertIsNone(embedding.path)
+        _, pictures = self.drawings(28, 1)
+        np.testing.assert_array_equal(embedding(pictures), file(pictures))
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(embedding))(pictures), file(pictures))
 
     def test_floats_are_not_copied(self):
         gray = Embedding.load(self.gray)

@@ -53,6 +53,9 @@ class Command(Case):
         for seed, (options, parameters) in enumerate(
             (
                 ([], {}),
+                (["--preset", "paper"], {"preset": "paper"}),
+                (["--metric", "unit", "--whiten", "yes"], {"metric": "unit", "whiten": True}),
+                (["--unlabeled-weight", 0.5], {"unlabeled_weight": 0.5}),
                 (["--alpha", 1e-5, "--sigma-l", 2], {"alpha": 1e-5, "sigma_l": 2}),
                 (["--lambda", 30, "--cluster-steps", 3], {"threshold": 30, "cluster_steps": 3}),
                 (["--sigma-u", 0.5], {"sigma_u": 0.5}),
@@ -125,12 +128,21 @@ class Command(Case):
         x, y = blobs(5)
         support, labels = self.save(support=x, labels=y)
         path = self.folder / "m.safetensors"
-        imp("fit", "--support", support, "--labels", labels, "-o", path, "--sigma-l", 3)
+        points = ["--support", support, "--labels", labels, "--preset", "paper"]
+        imp("fit", *points, "-o", path, "--sigma-l", 3)
         loaded = InfiniteMixturePrototypes.load(path)
-        model = InfiniteMixturePrototypes(sigma_l=3).fit(x, y)
+        model = InfiniteMixturePrototypes(preset="paper", sigma_l=3).fit(x, y)
         self.assert_same(loaded, model, x)
         self.assertEqual(loaded.sigma_l, 3)
         self.assertEqual(loaded.threshold, model.lambda_)
+        self.assertEqual((loaded.alpha, loaded.cluster_steps), (0.1, 1))
+
+    def test_the_rule_that_was_used_fits_the_same(self):
+        x, y = blobs(7)
+        model = InfiniteMixturePrototypes(preset="paper", sigma_u=2).fit(x, y)
+        expected = {"alpha": 0.1, "sigma_l": 5, "sigma_u": 2, "cluster_steps": 1}
+        self.assertEqual(model.rule_, {**expected, "threshold": model.lambda_})
+        self.assert_same(InfiniteMixturePrototypes(**model.rule_).fit(x, y), model, x)
 
 
 class Labels(Case):
@@ -225,6 +237,67 @@ class Labels(Case):
         np.testing.assert_array_equal(found, y)
 
 
+class Choosing(Case):
+    """What the points choose, told and kept."""
+
+    def test_the_same_on_every_scale(self):
+        x, y = blobs(11)
+        model = InfiniteMixturePrototypes().fit(x, y)
+        for factor in (100, 1e-3, 1e-30):
+            factor = np.float32(factor)
+            other = InfiniteMixturePrototypes().fit(factor * x, y)
+            self.assertEqual(other.metric_, model.metric_)
+            np.testing.assert_array_equal(other.predict(factor * x), model.predict(x))
+
+    def test_what_was_chosen_is_told_and_kept(self):
+        x, y = blobs(12)
+        x[:, 0] *= 1e4
+        model = InfiniteMixturePrototypes().fit(x, y)
+        choice = model.choice_
+        self.assertEqual(choice["held_out"], len(x))
+        self.assertIn(model.metric_, choice["candidates"])
+        self.assertLess(choice["loss"], np.log(4))
+        self.assertFalse(choice["little"])
+        np.testing.assert_allclose(
+            np.exp(model.predict_log_proba(x)), model.predict_proba(x), rtol=1e-6
+        )
+        path = self.folder / "m.safetensors"
+        model.save(path)
+        loaded = InfiniteMixturePrototypes.load(path)
+        self.assert_same(loaded, model, x)
+        self.assertEqual(loaded.choice_, choice)
+        self.assertEqual(loaded.to_metric(x).tobytes(), model.to_metric(x).tobytes())
+
+    def test_one_label_of_each_class_is_a_warning(self):
+        with self.assertWarnsRegex(UserWarning, "the labels say little"):
+            InfiniteMixturePrototypes().fit([[0, 0], [1, 1]], [0, 1])
+
+    def test_a_rate_of_known_points_is_none_of_the_classes(self):
+        rng = np.random.default_rng(1)
+        y = np.arange(600) % 3
+        x = (rng.normal(size=(600, 8)) + 6 * np.eye(8)[y]).astype(np.float32)
+        for rate in (0.05, 0.3):
+            model = InfiniteMixturePrototypes(open_set=True, open_set_rate=rate)
+            found = model.fit(x[:300], y[:300]).predict(x[300:])
+            self.assertTrue(rate / 4 < np.mean(found == -1) < 2.5 * rate)
+            probabilities = model.predict_proba(x[300:])
+            self.assertTrue(np.all((np.argmax(probabilities, axis=1) == 3) == (found == -1)))
+            self.assertGreater(np.mean(model.predict(x - 50) == -1), 0.99)
+
+    def test_bad_parameters(self):
+        x, y = blobs(1)
+        for parameters, sentence in (
+            ({"metric": "manhattan"}, "metric is 'manhattan'; there are 'auto', 'as-is'"),
+            ({"preset": 3}, "preset is 3; there are 'auto', 'paper'"),
+            ({"whiten": "often"}, "whiten is 'often'"),
+            ({"unlabeled_weight": 2}, "unlabeled_weight is 2; it is a number from 0 to 1 or 'auto'"),
+            ({"open_set_rate": -1}, "open_set_rate is -1; it is a number from 0 to 1"),
+            ({"preset": "paper", "metric": "unit"}, "together with the paper's rule"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                InfiniteMixturePrototypes(**parameters).fit(x, y)
+
+
 class Growing(Case):
     def test_the_first_call_fits(self):
         x, y = blobs(1)
@@ -246,7 +319,7 @@ class Growing(Case):
     def test_classes_stay_sorted_whatever_comes_first(self):
         x, y = blobs(3)
         names = np.array(["dog", "bee", "elephant", "ant"])
-        model = InfiniteMixturePrototypes().fit(x[y == 1], names[y[y == 1]])
+        model = InfiniteMixturePrototypes(preset="paper").fit(x[y == 1], names[y[y == 1]])
         for number in (0, 2, 3):
             model.partial_fit(x[y == number], names[y[y == number]])
         np.testing.assert_array_equal(model.classes_, np.sort(names))
@@ -377,10 +450,10 @@ class Input(Case):
     def test_wrong_input_gets_a_sentence(self):
         x, y = blobs(1)
         for parameters, sentence in (
-            ({"alpha": 0}, "alpha is 0; a concentration is a finite number above 0"),
+            ({"alpha": 0}, r"alpha is 0; it is a number from 1e-300 to 1e\+300, or 'auto'"),
             ({"alpha": "much"}, "alpha is 'much'; it is a number"),
-            ({"sigma_l": -1}, "sigma_l is -1; a variance is a number from 1e-30 to 1e"),
-            ({"threshold": -1}, "lambda is -1; a threshold for squared distances"),
+            ({"sigma_l": -1}, "sigma_l is -1; it is a number from 1e-30 to 1e"),
+            ({"threshold": -1}, "threshold is -1; it is a number of at least 0"),
             ({"threshold": "none"}, "threshold is 'none'; it is a number of at least 0, or 'auto'"),
             ({"threshold": np.nan}, "threshold is nan; it is a number"),
             ({"cluster_steps": 0}, "cluster_steps is 0; it is a whole number from 1 to 1000000"),

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 static imp_status cannot(const char *what, const char *path, imp_error *error)
@@ -62,6 +63,8 @@ imp_status imp_create_folder_probe(const char *path, imp_error *error)
 imp_status imp_make_folders(const char *path, imp_error *error)
 {
     size_t length = strlen(path);
+    if (length == 0)
+        return imp_fail(error, IMP_EINVAL, "cannot make a folder whose name is empty");
     char *until = imp_allocate(length + 1, 1);
     if (until == NULL)
         return imp_fail_memory(error, "a path");
@@ -71,7 +74,9 @@ imp_status imp_make_folders(const char *path, imp_error *error)
         if (path[i] != '/' && path[i] != '\0')
             continue;
         until[i] = '\0';
-        if (mkdir(until, 0777) != 0 && errno != EEXIST)
+        if (mkdir(until, 0777) == 0)
+            imp_flush_name(until);
+        else if (errno != EEXIST)
             status = cannot("make the folder", until, error);
         until[i] = path[i];
     }

@@ -19,7 +19,7 @@ imp_status imp_create_folder(const char *path, imp_error *error);
 imp_status imp_create_folder_probe(const char *path, imp_error *error);
 
 /* Makes a folder with those above it; that they are there already, whatever they hold, is no
- * failure. IMP_EIO if one cannot be made. */
+ * failure. IMP_EIO if one cannot be made, IMP_EINVAL if its name is empty. */
 imp_status imp_make_folders(const char *path, imp_error *error);
 
 /* Writes a new file. IMP_EINVAL if there is something of that name, IMP_EIO if it cannot be

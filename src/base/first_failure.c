@@ -12,10 +12,10 @@ void imp_first_failure_begin(imp_first_failure *first)
 void imp_first_failure_note(imp_first_failure *first, size_t block, imp_status status,
                             const imp_error *error)
 {
-    if (status == IMP_OK)
+    if (!status)
         return;
     pthread_mutex_lock(&first->mutex);
-    if (first->status == IMP_OK || block < first->block) {
+    if (!first->status || block < first->block) {
         first->block = block;
         first->status = status;
         first->error = *error;

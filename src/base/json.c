@@ -75,7 +75,8 @@ char *imp_json_text(const json_t *value)
     return text;
 }
 
-imp_status imp_json_save(const char *path, const json_t *value, imp_error *error)
+static imp_status save(const char *path, const json_t *value,
+                       imp_status (*commit)(imp_writer *, imp_error *), imp_error *error)
 {
     const size_t flags = JSON_INDENT(2) | JSON_ENCODE_ANY;
 
@@ -93,10 +94,20 @@ imp_status imp_json_save(const char *path, const json_t *value, imp_error *error
 
     imp_writer writer;
     imp_status status = imp_writer_open(&writer, path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_write(&writer, text, room, error);
-    if (status == IMP_OK)
-        status = imp_writer_commit(&writer, error);
+    if (!status)
+        status = commit(&writer, error);
     imp_release(text);
     return status;
+}
+
+imp_status imp_json_save(const char *path, const json_t *value, imp_error *error)
+{
+    return save(path, value, imp_writer_commit, error);
+}
+
+imp_status imp_json_save_new(const char *path, const json_t *value, imp_error *error)
+{
+    return save(path, value, imp_writer_commit_new, error);
 }

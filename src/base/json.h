@@ -28,4 +28,7 @@ json_t *imp_json_any_text(const char *text);
 /* Writes `value`, indented and newline-terminated, atomically to `path`. */
 imp_status imp_json_save(const char *path, const json_t *value, imp_error *error);
 
+/* The same where there must be no file of that name; IMP_EIO if there is by then. */
+imp_status imp_json_save_new(const char *path, const json_t *value, imp_error *error);
+
 #endif

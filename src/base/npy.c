@@ -392,12 +392,11 @@ static imp_status find_header(const unsigned char *bytes, size_t size, cursor *c
     return IMP_OK;
 }
 
-/* Everything about the array but its data, which begin at bytes + *begin and end with the file. */
-static imp_status parse_layout(const unsigned char *bytes, size_t size, imp_array *array,
-                               size_t *begin, imp_error *error)
+imp_status imp_npy_parse_layout(const unsigned char *bytes, size_t known, size_t size,
+                                imp_array *array, size_t *begin, imp_error *error)
 {
     cursor c = {0};
-    imp_status status = find_header(bytes, size, &c, begin, error);
+    imp_status status = find_header(bytes, known, &c, begin, error);
     if (status != IMP_OK)
         return status;
 
@@ -431,12 +430,17 @@ imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *arr
     imp_array layout = {0};
     size_t begin = 0;
     *array = layout;
-    imp_status status = parse_layout(bytes, size, &layout, &begin, error);
+    imp_status status = imp_npy_parse_layout(bytes, size, size, &layout, &begin, error);
     if (status == IMP_OK)
         status = imp_array_create(array, layout.dtype, layout.rank, layout.shape, error);
     if (status == IMP_OK)
         memcpy(array->data, bytes + begin, size - begin);
     return status;
+}
+
+static bool begins_right(const unsigned char *bytes, size_t size)
+{
+    return size < sizeof magic || memcmp(bytes, magic, sizeof magic) == 0;
 }
 
 imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
@@ -445,11 +449,11 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
 
     unsigned char *bytes;
     size_t size;
-    imp_status status = imp_file_read(path, PTRDIFF_MAX, &bytes, &size, error);
+    imp_status status = imp_file_read_if(path, PTRDIFF_MAX, begins_right, &bytes, &size, error);
     if (status != IMP_OK)
         return status;
     size_t begin = 0;
-    status = parse_layout(bytes, size, array, &begin, error);
+    status = imp_npy_parse_layout(bytes, size, size, array, &begin, error);
     if (status != IMP_OK) {
         imp_error_prefix(error, path);
         imp_release(bytes);

@@ -58,6 +58,42 @@ imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *arr
 /* imp_npy_parse() on a file; every sentence names the path. */
 imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error);
 
+/* Element i of an array of that type. */
+double imp_element(imp_dtype dtype, const void *elements, size_t i);
+
+/* Converts `count` elements of that type. Returns how many: all, or those before the first whose
+ * value is no finite float. */
+size_t imp_to_floats(imp_dtype dtype, const void *elements, size_t count, float *floats);
+
+/* Says that a value of a file is no finite float. */
+imp_status imp_fail_no_float(const char *path, size_t row, size_t column, double value,
+                             imp_error *error);
+
+/* A file whose elements are read when they are needed. */
+typedef struct imp_npy_file {
+    imp_array layout; /* without data */
+    char *path;
+    size_t begin; /* of the elements, in bytes */
+    int descriptor;
+} imp_npy_file;
+
+/* Opens a file that can be read at any place, which a pipe cannot; failures are those of
+ * imp_npy_load(). Close with imp_npy_close(), which is harmless on a zeroed one; on failure *file
+ * is that. */
+imp_status imp_npy_open(const char *path, imp_npy_file *file, imp_error *error);
+void imp_npy_close(imp_npy_file *file);
+
+/* Reads rows begin .. begin + count - 1 of a file of two dimensions as floats. IMP_EINVAL for a
+ * value that is no finite float, named by its row and column; IMP_EIO, also for a file that was cut
+ * short since. */
+imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t count, float *rows,
+                             imp_error *error);
+
+/* The array's type and shape from the first `known` bytes of a file of `size` bytes; its elements
+ * begin at byte *begin. IMP_EFORMAT if the header does not end within them. */
+imp_status imp_npy_parse_layout(const unsigned char *bytes, size_t known, size_t size,
+                                imp_array *layout, size_t *begin, imp_error *error);
+
 /* Writes the array as version 1, whose header holds any shape of IMP_MAX_RANK dimensions, into a
  * file that is open. After a failure the writer has abandoned itself. */
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error);

@@ -1,9 +1,30 @@
-/* options.c - taking options from callers of this version and older ones. */
+/* options.c - options between callers and a library of different versions. */
 #include "base/options.h"
 
 #include <string.h>
 
 #include "base/error.h"
+
+void imp_give_options(void *options, size_t known, const void *defaults, size_t size)
+{
+    if (known < sizeof known)
+        return;
+    memset(options, 0, known);
+    memcpy(options, defaults, known < size ? known : size);
+    *(size_t *)options = known;
+}
+
+static imp_status take_unknown(const unsigned char *rest, size_t count, const char *name,
+                               imp_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rest[i] != 0)
+            return imp_fail(error, IMP_EINVAL,
+                            "%s says something that this library does not know: the program was "
+                            "built for a newer one",
+                            name);
+    return IMP_OK;
+}
 
 imp_status imp_take_options(void *options, size_t size, const void *given, const char *name,
                             imp_error *error)
@@ -11,16 +32,18 @@ imp_status imp_take_options(void *options, size_t size, const void *given, const
     if (!given)
         return IMP_OK;
     size_t known = *(const size_t *)given;
-    if (known > size)
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu, and sizeof(%s) is %zu here: the program was "
-                        "built for a newer library",
-                        known, name, size);
     if (known < sizeof known)
         return imp_fail(error, IMP_EINVAL,
                         "the options' size is %zu; begin with their defaults, and their size, "
                         "sizeof(%s), %zu",
                         known, name, size);
+    if (known > size) {
+        imp_status status =
+            take_unknown((const unsigned char *)given + size, known - size, name, error);
+        if (status)
+            return status;
+        known = size;
+    }
     memcpy(options, given, known);
     *(size_t *)options = size;
     return IMP_OK;

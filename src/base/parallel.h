@@ -14,12 +14,21 @@
  * time: use it to pick scratch memory, never to decide what to compute. */
 typedef void imp_parallel_body(size_t block, int worker, void *context);
 
-/* Runs body for every block in 0..blocks-1 on up to `threads` threads and returns when all are
- * done. A process forked from one that had used threads does all of it on its own. */
+/* Runs body for every block in 0..blocks-1 on up to `threads` threads, the caller's among them, and
+ * returns when all are done. It cannot fail: where the system has no more threads, those that there
+ * are do everything, and so does the caller alone
+ *
+ * - from within a body, as all threads are busy then;
+ * - while other callers have all the workers: together they get no more than the one of them that
+ *   asks for most;
+ * - in a process forked from one that had used threads.
+ *
+ * All threads round as the caller does (fesetround(), flushing to zero). */
 void imp_parallel(size_t blocks, int threads, imp_parallel_body *body, void *context);
 
-/* The number of threads to use when `wanted` were asked for; 0 asks for as many as the machine
- * (or OMP_NUM_THREADS) offers. Always at least 1. */
+/* The number of threads to use when `wanted` were asked for; 0 asks for as many as there are
+ * processors that this process may use, or as OMP_NUM_THREADS said when this was first asked.
+ * Always at least 1. */
 int imp_parallel_threads(int wanted);
 
 /* Where block `block` of `blocks` begins when `count` items are dealt out evenly; it ends where

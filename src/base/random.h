@@ -21,7 +21,13 @@ enum imp_stream {
     IMP_STREAM_ORDER,
     IMP_STREAM_DEMO,
     IMP_STREAM_TSNE,
-    IMP_STREAM_MASK
+    IMP_STREAM_MASK,
+    IMP_STREAM_DROPOUT,
+    IMP_STREAM_AUGMENT, /* and the two after it: one for each purpose of an episode */
+    IMP_STREAM_AUGMENT_END = IMP_STREAM_AUGMENT + 2,
+    IMP_STREAM_GIBBS,
+    IMP_STREAM_BATCHES,
+    IMP_STREAM_HELD_OUT = 64, /* stays when others are added: what mixtures choose depends on it */
 };
 
 typedef struct imp_random {

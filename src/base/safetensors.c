@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/tensor_checksum.h"
 #include "base/utf8.h"
 
 enum {
@@ -41,6 +42,11 @@ static const char *const dtype_codes[] = {
 };
 
 enum { DTYPES = sizeof dtype_codes / sizeof dtype_codes[0] };
+
+const char *imp_dtype_code(imp_dtype dtype)
+{
+    return dtype_codes[dtype];
+}
 
 /* A name somebody else chose, made fit for a sentence: not too long, and no control characters that
  * would play tricks on a terminal. */
@@ -111,13 +117,13 @@ static imp_status find_header(const unsigned char *bytes, size_t size, size_t *l
                         "it is not a safetensors file: it announces a header of %llu bytes, and at "
                         "most %d are allowed",
                         (unsigned long long)announced, HEADER_LIMIT);
+    if (announced == 0 || (size > PREAMBLE && bytes[PREAMBLE] != '{'))
+        return imp_fail(error, IMP_EFORMAT,
+                        "it is not a safetensors file: its header does not begin with '{'");
     if (announced > size - PREAMBLE)
         return imp_fail(error, IMP_EFORMAT,
                         "the file ends inside its header: %zu bytes of it where %llu are announced",
                         size - PREAMBLE, (unsigned long long)announced);
-    if (announced == 0 || bytes[PREAMBLE] != '{')
-        return imp_fail(error, IMP_EFORMAT,
-                        "it is not a safetensors file: its header does not begin with '{'");
     *length = (size_t)announced;
     return IMP_OK;
 }
@@ -201,9 +207,9 @@ static imp_status parse_tensor(const char *name, const json_t *entry, const unsi
     *tensor = (imp_tensor){.name = name};
     *where = (span){.name = name};
     imp_status status;
-    if ((status = find_dtype(name, json_string_value(code), &tensor->dtype, error)) != IMP_OK ||
-        (status = parse_shape(shape, tensor, error)) != IMP_OK ||
-        (status = parse_offsets(offsets, data_size, where, error)) != IMP_OK)
+    if ((status = find_dtype(name, json_string_value(code), &tensor->dtype, error)) ||
+        (status = parse_shape(shape, tensor, error)) ||
+        (status = parse_offsets(offsets, data_size, where, error)))
         return status;
 
     size_t needed;
@@ -249,6 +255,34 @@ static imp_status check_tiling(span *spans, size_t count, size_t data_size, imp_
                         "tensor",
                         data_size, data_size - covered);
     return IMP_OK;
+}
+
+/* Holds a file against the checksum in its metadata. Those of other programs have none. */
+static imp_status check_whole(const imp_safetensors *file, imp_error *error)
+{
+    const char *stated = imp_safetensors_metadata(file, IMP_CHECKSUM_KEY);
+    if (stated == NULL)
+        return IMP_OK;
+    json_t *object = json_object_get(file->header, METADATA), *value;
+    imp_metadata *metadata = imp_allocate(json_object_size(object), sizeof *metadata);
+    if (metadata == NULL)
+        return imp_fail_memory(error, "the checksum of a file");
+    const char *key;
+    size_t count = 0;
+    json_object_foreach(object, key, value)
+    {
+        metadata[count++] = (imp_metadata){key, json_string_value(value)};
+    }
+    imp_checksum_text found;
+    imp_status status =
+        imp_tensor_checksum(file->tensors, file->count, metadata, count, &found, error);
+    imp_release(metadata);
+    if (!status && strcmp(found.text, stated) != 0)
+        status = imp_fail(error, IMP_EFORMAT,
+                          "it is damaged: the SHA-256 of what it holds is %.12s..., not %s as its "
+                          "metadata says",
+                          found.text, quote(stated).text);
+    return status;
 }
 
 static bool is_aligned(const imp_tensor *tensor)
@@ -302,7 +336,7 @@ static imp_status parse_entries(imp_safetensors *file, size_t begin, size_t size
             status = parse_tensor(name, entry, file->bytes + begin, size - begin, &file->tensors[i],
                                   &spans[i], error);
         }
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     return check_tiling(spans, file->count, size - begin, error);
@@ -313,10 +347,10 @@ static imp_status parse(imp_safetensors *file, size_t size, imp_error *error)
 {
     size_t length = 0;
     imp_status status = find_header(file->bytes, size, &length, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     status = imp_json_parse((const char *)file->bytes + PREAMBLE, length, &file->header, error);
-    if (status != IMP_OK) {
+    if (status) {
         if (status == IMP_EFORMAT)
             imp_error_prefix(error, "its header is not valid JSON");
         return status;
@@ -330,7 +364,9 @@ static imp_status parse(imp_safetensors *file, size_t size, imp_error *error)
     else
         status = parse_entries(file, PREAMBLE + length, size, spans, error);
     imp_release(spans);
-    if (status == IMP_OK)
+    if (!status)
+        status = check_whole(file, error);
+    if (!status)
         status = align(file, error);
     return status;
 }
@@ -347,11 +383,18 @@ imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetens
     }
     file->bytes = bytes;
     imp_status status = parse(file, size, error);
-    if (status != IMP_OK)
+    if (status)
         imp_safetensors_free(file);
     else
         *out = file;
     return status;
+}
+
+/* A header of a length that is allowed, and its first letter. */
+static bool begins_right(const unsigned char *bytes, size_t size)
+{
+    size_t length;
+    return size <= PREAMBLE || find_header(bytes, SIZE_MAX, &length, NULL) == IMP_OK;
 }
 
 imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_error *error)
@@ -360,11 +403,11 @@ imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_err
 
     unsigned char *bytes;
     size_t size;
-    imp_status status = imp_file_read(path, PTRDIFF_MAX, &bytes, &size, error);
-    if (status != IMP_OK)
+    imp_status status = imp_file_read_if(path, PTRDIFF_MAX, begins_right, &bytes, &size, error);
+    if (status)
         return status;
     status = imp_safetensors_parse(bytes, size, out, error);
-    if (status != IMP_OK)
+    if (status)
         imp_error_prefix(error, path);
     return status;
 }
@@ -455,14 +498,10 @@ static json_t *describe(const imp_tensor *tensor, size_t begin, size_t end)
     return NULL;
 }
 
-static imp_status add_metadata(json_t *header, const imp_metadata *metadata, size_t count,
+/* `object` is the header's, and its first entry. */
+static imp_status add_metadata(json_t *object, const imp_metadata *metadata, size_t count,
                                imp_error *error)
 {
-    if (count == 0)
-        return IMP_OK;
-    json_t *object = json_object();
-    if (failed_to_set(header, METADATA, object))
-        return imp_fail_memory(error, "a safetensors header");
     for (size_t i = 0; i < count; i++) {
         const char *key = metadata[i].key, *value = metadata[i].value;
         if (key == NULL || key[0] == '\0' || !imp_is_utf8(key))
@@ -473,6 +512,9 @@ static imp_status add_metadata(json_t *header, const imp_metadata *metadata, siz
         if (json_object_get(object, key) != NULL)
             return imp_fail(error, IMP_EINVAL, "the metadata key '%s' is given twice",
                             quote(key).text);
+        if (strcmp(key, IMP_CHECKSUM_KEY) == 0)
+            return imp_fail(error, IMP_EINVAL,
+                            "the metadata key '" IMP_CHECKSUM_KEY "' is kept for the checksum");
         if (failed_to_set(object, key, json_string(value)))
             return imp_fail_memory(error, "a safetensors header");
     }
@@ -486,7 +528,7 @@ static imp_status add_tensors(json_t *header, const imp_tensor *tensors, size_t 
     for (size_t i = 0; i < count; i++) {
         size_t bytes = 0, end;
         imp_status status = check_tensor(&tensors[i], &bytes, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         if (json_object_get(header, tensors[i].name) != NULL)
             return imp_fail(error, IMP_EINVAL, "two tensors are called '%s'",
@@ -531,13 +573,20 @@ static imp_status build_header(const imp_tensor *tensors, size_t count,
                                const imp_metadata *metadata, size_t metadata_count, char **text,
                                size_t *size, imp_error *error)
 {
-    json_t *header = json_object();
-    if (header == NULL)
+    json_t *header = json_object(), *object = json_object();
+    if (failed_to_set(header, METADATA, object)) {
+        json_decref(header);
         return imp_fail_memory(error, "a safetensors header");
-    imp_status status = add_metadata(header, metadata, metadata_count, error);
-    if (status == IMP_OK)
+    }
+    imp_status status = add_metadata(object, metadata, metadata_count, error);
+    if (!status)
         status = add_tensors(header, tensors, count, error);
-    if (status == IMP_OK)
+    imp_checksum_text checksum;
+    if (!status)
+        status = imp_tensor_checksum(tensors, count, metadata, metadata_count, &checksum, error);
+    if (!status && failed_to_set(object, IMP_CHECKSUM_KEY, json_string(checksum.text)))
+        status = imp_fail_memory(error, "a safetensors header");
+    if (!status)
         status = write_header(header, text, size, error);
     json_decref(header);
     return status;
@@ -552,22 +601,31 @@ imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, siz
                                 const imp_metadata *metadata, size_t metadata_count,
                                 imp_error *error)
 {
+    return imp_safetensors_save_keeping(path, NULL, tensors, count, metadata, metadata_count,
+                                        error);
+}
+
+imp_status imp_safetensors_save_keeping(const char *path, const char *kept,
+                                        const imp_tensor *tensors, size_t count,
+                                        const imp_metadata *metadata, size_t metadata_count,
+                                        imp_error *error)
+{
     char *text = NULL;
     size_t size = 0;
     imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &size, error);
-    if (status != IMP_OK) {
+    if (status) {
         imp_error_prefix(error, path);
         return status;
     }
 
     imp_writer writer;
     status = imp_writer_open(&writer, path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_write(&writer, text, size, error);
-    for (size_t i = 0; status == IMP_OK && i < count; i++)
+    for (size_t i = 0; !status && i < count; i++)
         status = imp_writer_write(&writer, tensors[i].data, tensor_bytes(&tensors[i]), error);
-    if (status == IMP_OK)
-        status = imp_writer_commit(&writer, error);
+    if (!status)
+        status = imp_writer_commit_keeping(&writer, kept, error);
     imp_release(text);
     return status;
 }
@@ -580,7 +638,7 @@ imp_status imp_safetensors_write(const imp_tensor *tensors, size_t count,
     char *text = NULL;
     size_t end = 0;
     imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &end, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     *size = end;

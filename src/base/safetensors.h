@@ -2,7 +2,9 @@
  * safetensors.h - named tensors and string metadata in one file, read and written strictly.
  *
  * The format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes without
- * holes. A model, a training checkpoint and a fitted mixture are all such files.
+ * holes. A model, a training checkpoint and a fitted mixture are all such files. Those written here
+ * have a checksum in their metadata (tensor_checksum.h); a file that has one is read only if it is
+ * right.
  */
 #ifndef IMP_BASE_SAFETENSORS_H
 #define IMP_BASE_SAFETENSORS_H
@@ -51,10 +53,18 @@ const imp_tensor *imp_safetensors_find(const imp_safetensors *file, const char *
 const char *imp_safetensors_metadata(const imp_safetensors *file, const char *key);
 
 /* Writes atomically, tensors in the order given (the same input gives the same bytes). Names and
- * keys must be distinct and not empty, and no tensor may be called "__metadata__". */
+ * keys must be distinct and not empty, no tensor may be called "__metadata__" and no key "sha256".
+ */
 imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, size_t count,
                                 const imp_metadata *metadata, size_t metadata_count,
                                 imp_error *error);
+
+/* The same, and the file that was there before is then called `kept`, in the same folder, in the
+ * place of what was called so. NULL: it is not kept. */
+imp_status imp_safetensors_save_keeping(const char *path, const char *kept,
+                                        const imp_tensor *tensors, size_t count,
+                                        const imp_metadata *metadata, size_t metadata_count,
+                                        imp_error *error);
 
 /* The bytes that imp_safetensors_save() would write, in new memory: release *bytes. On failure it
  * is NULL. */

@@ -37,7 +37,7 @@ imp_status imp_trail_folder(imp_trail *made, const char *path, imp_error *error)
 {
     bool absent = access(path, F_OK) != 0;
     imp_status status = imp_create_folder(path, error);
-    return status == IMP_OK && absent ? imp_trail_note(made, path, error) : status;
+    return status || !absent ? status : imp_trail_note(made, path, error);
 }
 
 void imp_trail_end(imp_trail *made, bool stay)

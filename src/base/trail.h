@@ -4,7 +4,7 @@
  *     imp_trail made = {0};
  *     status = imp_trail_folder(&made, "out", error);
  *     ...
- *     imp_trail_end(&made, status == IMP_OK);
+ *     imp_trail_end(&made, !status);
  */
 #ifndef IMP_BASE_TRAIL_H
 #define IMP_BASE_TRAIL_H

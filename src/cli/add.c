@@ -49,11 +49,10 @@ static int add(const settings *given, const imp_mixture *mixture, const imp_labe
     imp_status status =
         imp_mixture_add(mixture, points->rows.values, points->labels, points->rows.count,
                         points->rows.dimensions, &grown, &error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_mixture_save(grown, output, &error);
-    int exit_status = status == IMP_OK
-                          ? imp_mixture_print(command, grown, given->json)
-                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int exit_status = status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+                             : imp_mixture_print(command, grown, given->json);
     imp_mixture_free(grown);
     return exit_status;
 }
@@ -70,12 +69,16 @@ int imp_command_add(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_mixture *mixture = NULL;
+    imp_lock lock = {-1};
     imp_labeled_rows points;
     status = imp_read_labeled_rows(command, &given.files, &points);
+    if (status == IMP_GO_ON)
+        status = imp_mixture_lock(command, output, &lock);
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
         status = add(&given, mixture, &points, output);
+    imp_lock_release(&lock);
     imp_labeled_rows_clear(&points);
     imp_mixture_free(mixture);
     return status;

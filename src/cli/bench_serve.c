@@ -40,20 +40,21 @@ static json_t *answer_hello(imp_error *error)
 
 static json_t *answer_timing(const char *line, imp_error *error)
 {
-    char what[8];
-    imp_measure_task task = {.description = "conv4"};
+    char what[8], network[1024] = "conv4";
+    imp_measure_task task = {.description = network};
     imp_measure_result result;
-    if (sscanf(line, "%7s %zu %zu %zu %zu %d %lf", what, &task.images, &task.channels, &task.height,
-               &task.width, &task.threads, &task.seconds) != 7) {
-        imp_fail(error, IMP_EINVAL, "'%.100s' should be '%s N C H W THREADS SECONDS'", line, what);
+    if (sscanf(line, "%7s %zu %zu %zu %zu %d %lf %1023s", what, &task.images, &task.channels,
+               &task.height, &task.width, &task.threads, &task.seconds, network) < 7) {
+        imp_fail(error, IMP_EINVAL, "'%.100s' should be '%s N C H W THREADS SECONDS [NETWORK]'",
+                 line, what);
         return NULL;
     }
     task.training = strcmp(what, "train") == 0;
     if (imp_measure(&task, &result, error))
         return NULL;
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:i, s:f, s:f, s:I, s:f, s:f}", "peer",
-                     peer_name(), "what", what, "n", (json_int_t)task.images, "c",
-                     (json_int_t)task.channels, "h", (json_int_t)task.height, "w",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, s:f, s:f, s:I, s:f, s:f}", "peer",
+                     peer_name(), "what", what, "network", network, "n", (json_int_t)task.images,
+                     "c", (json_int_t)task.channels, "h", (json_int_t)task.height, "w",
                      (json_int_t)task.width, "threads", task.threads, "images_per_second",
                      result.images_per_second, "most_images_per_second", result.most, "steps",
                      (json_int_t)result.steps, "resident_mb", result.resident_mb, "faults_per_step",

@@ -4,6 +4,10 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "methods/method.h"
+#include "methods/rule.h"
 
 typedef imp_classify_settings settings;
 
@@ -14,29 +18,34 @@ static const imp_option options[] = {
                       "the answers",
                       "integers from 0 on", "; or pictures"),
     {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE", .once = true,
-     .help = "points to classify; pictures stand on the command line instead"},
+     .help = "points to classify; pictures are arguments instead"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Method")},
-    {IMP_OPTION_TEXT(settings, method), .name = "method", .argument = "NAME",
-     .otherwise = "imp, or the model's",
-     .help = "imp, imp-tied, prototypes, neighbors, soft-kmeans, soft-kmeans-cluster, "
-             "soft-kmeans-masked, dp-means, map-dp or em"},
+    {IMP_OPTION_METHOD(settings, method), .otherwise = "imp, or the model's"},
+    IMP_PRESET_OPTION(settings, choice),
     {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
+     .help = "let queries be \"none of these\", class -1"},
     {IMP_OPTION_REST},
-    IMP_PARAMETER_OPTIONS(settings, parameters, ", 100 for soft-kmeans-cluster",
-                          ", or the model's"),
-    {IMP_OPTION_FLAG(settings, learn_sigma), .name = "learn-sigma",
-     .help = "prototypes: take --sigma-l for the variance instead of 1"},
-    {IMP_OPTION_FLAG(settings, no_prior), .name = "no-prior",
-     .help = "em: without the Chinese restaurant process prior"},
+    {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
+     .numbers = {0, 1}, .initial = "0.05",
+     .help = "how many points of known classes --open-set may send to none, by points held out"},
+    IMP_MORE_CHOICE_OPTIONS(settings, choice),
+    {IMP_OPTION_RULE(settings, rule), .otherwise = "auto, or the model's"},
+    {IMP_OPTION_OWN(settings, own)},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "of soft-kmeans-masked's first weights"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
-     .help = "pictures: also write a page that shows them by their answers"},
+     .help = "pictures: also write a page of the answers"},
+    {IMP_OPTION_REST},
+    {IMP_OPTION_TEXT(settings, copy_to), .name = "copy-to", .argument = "FOLDER",
+     .help = "pictures: also make this folder, with a sub-folder of copies for each answer"},
+    {IMP_OPTION_TEXT(settings, link_to), .name = "link-to", .argument = "FOLDER",
+     .help = "the same with symbolic links"},
+    {IMP_OPTION_TEXT(settings, csv), .name = "csv", .argument = "FILE",
+     .help = "pictures: also write the answers as comma-separated values"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -67,7 +76,7 @@ static const char *method_of(const settings *given)
 }
 
 static int print_json(const settings *given, const imp_episode_view *episode,
-                      const imp_method_result *result)
+                      const imp_method_result *result, const imp_mixture *mixture)
 {
     json_t *object = imp_json_begin(), *clusters = json_array(), *probabilities = json_array();
     for (size_t c = 0; c < result->cluster_count; c++) {
@@ -86,6 +95,8 @@ static int print_json(const settings *given, const imp_episode_view *episode,
             imp_json_floats(result->probabilities + q * result->outcomes, result->outcomes));
     json_object_set_new(object, "method", json_string(method_of(given)));
     json_object_set_new(object, "lambda", imp_json_number(result->lambda));
+    if (mixture)
+        imp_choice_to_json(mixture, object);
     json_object_set_new(object, "clusters", clusters);
     json_object_set_new(object, "predictions",
                         imp_json_integers(result->predictions, episode->query_count));
@@ -112,22 +123,12 @@ static void print_table(const settings *given, const imp_episode_view *episode,
     }
 }
 
-void imp_classify_options(const imp_classify_settings *given, double lambda,
-                          imp_method_options *method_options)
+void imp_classify_options(const imp_classify_settings *given, imp_method_options *method_options)
 {
-    const imp_parameters *parameters = &given->parameters;
-    if (!isnan(parameters->alpha))
-        method_options->alpha = parameters->alpha;
-    if (!isnan(parameters->sigma_l))
-        method_options->sigma_l = parameters->sigma_l;
-    if (!isnan(parameters->sigma_u))
-        method_options->sigma_u = parameters->sigma_u;
-    if (parameters->cluster_steps > 0)
-        method_options->cluster_steps = (size_t)parameters->cluster_steps;
-    if (parameters->lambda)
-        method_options->lambda = lambda;
-    method_options->learn_sigma |= given->learn_sigma;
-    method_options->no_prior |= given->no_prior;
+    method_options->rule = imp_rule_over(&given->rule, &method_options->rule);
+    for (size_t i = 0; i < IMP_MOST_OWN_OPTIONS && given->own[i].name; i++)
+        (void)imp_own_set(method_options->own, imp_own_option(given->own[i].name),
+                          given->own[i].value, NULL);
     method_options->open_set = given->open_set;
     method_options->seed = (uint64_t)given->seed;
 }
@@ -146,11 +147,106 @@ void imp_tell_open_set(const imp_classify_settings *given, const imp_method_resu
                  what, argument);
 }
 
-static int classify(const settings *given, double lambda, const imp_episode_view *episode)
+/* Whether points held out choose: a matter of imp alone, and not where an option asks for more. */
+static bool chooses(const settings *given)
 {
-    imp_method_options method_options;
-    imp_method_options_init(&method_options, method_of(given));
-    imp_classify_options(given, lambda, &method_options);
+    return strcmp(method_of(given), "imp") == 0 && given->choice.preset == IMP_PRESET_AUTO &&
+           isnan(given->rule.alpha) && !given->own[0].name;
+}
+
+/* Memory for the answers of a mixture, in the arrays that a method's would be in. */
+typedef struct answers {
+    int32_t *label, *prediction;
+    double *sigma, *weight;
+    float *mean, *probability;
+} answers;
+
+static bool answers_make(answers *room, const imp_mixture_summary *summary, size_t queries,
+                         size_t outcomes)
+{
+    size_t clusters = summary->clusters;
+    room->label = calloc(clusters, sizeof *room->label);
+    room->sigma = calloc(clusters, sizeof *room->sigma);
+    room->weight = calloc(clusters, sizeof *room->weight);
+    room->mean = calloc(clusters * summary->dimensions, sizeof *room->mean);
+    room->prediction = calloc(queries + 1, sizeof *room->prediction);
+    room->probability = calloc(queries * outcomes + 1, sizeof *room->probability);
+    return room->label && room->sigma && room->weight && room->mean && room->prediction &&
+           room->probability;
+}
+
+static void answers_free(answers *room)
+{
+    free(room->label);
+    free(room->sigma);
+    free(room->weight);
+    free(room->mean);
+    free(room->prediction);
+    free(room->probability);
+}
+
+static int answer(const settings *given, const imp_episode_view *episode,
+                  const imp_mixture *mixture, answers *room)
+{
+    imp_mixture_summary summary = imp_mixture_summarize(mixture);
+    size_t outcomes = episode->way + given->open_set, d = summary.dimensions;
+    imp_error error;
+    if (!answers_make(room, &summary, episode->query_count, outcomes))
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    const imp_mixture_predictions wanted = {.label = room->prediction,
+                                            .probability = room->probability};
+    if (imp_mixture_predict(mixture, episode->query, episode->query_count, d, given->open_set,
+                            &wanted, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    for (size_t c = 0; c < summary.clusters; c++) {
+        imp_mixture_cluster cluster = imp_mixture_cluster_at(mixture, c);
+        room->label[c] = cluster.label;
+        room->sigma[c] = cluster.sigma;
+        room->weight[c] = cluster.weight;
+        for (size_t j = 0; j < d; j++)
+            room->mean[c * d + j] = (float)cluster.mean[j];
+    }
+    const imp_method_result result = {.outcomes = outcomes,
+                                      .lambda = summary.rule.lambda,
+                                      .predictions = room->prediction,
+                                      .probabilities = room->probability,
+                                      .cluster_count = summary.clusters,
+                                      .cluster_label = room->label,
+                                      .cluster_sigma = room->sigma,
+                                      .cluster_weight = room->weight,
+                                      .cluster_mean = room->mean};
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    imp_mixture_tell(command, mixture);
+    if (isinf(choice.open_set_distance))
+        imp_tell_open_set(given, &result, "points", "FILE");
+    if (given->json)
+        return print_json(given, episode, &result, mixture);
+    print_table(given, episode, &result);
+    return EXIT_SUCCESS;
+}
+
+static int classify_by_choice(const settings *given, const imp_episode_view *episode)
+{
+    imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
+    imp_mixture *mixture;
+    imp_error error;
+    if (imp_mixture_fit(episode->support, episode->support_label, episode->support_count,
+                        episode->dimensions, &mixture_options, &mixture, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    answers room = {0};
+    int status = answer(given, episode, mixture, &room);
+    answers_free(&room);
+    imp_mixture_free(mixture);
+    return status;
+}
+
+static int classify(const settings *given, const imp_episode_view *episode)
+{
+    if (chooses(given))
+        return classify_by_choice(given, episode);
+    imp_method_options method_options = imp_method_defaults();
+    imp_classify_options(given, &method_options);
 
     imp_method *method;
     imp_method_result result;
@@ -164,14 +260,14 @@ static int classify(const settings *given, double lambda, const imp_episode_view
     if (status != IMP_OK)
         exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     else if (given->json)
-        exit_status = print_json(given, episode, &result);
+        exit_status = print_json(given, episode, &result, NULL);
     else
         print_table(given, episode, &result);
     imp_method_free(method);
     return exit_status;
 }
 
-static int classify_points(const settings *given, double lambda)
+static int classify_points(const settings *given)
 {
     if (!given->files.support || !given->files.labels || !given->query)
         return imp_complain(IMP_EXIT_USAGE, command,
@@ -201,7 +297,7 @@ static int classify_points(const settings *given, double lambda)
                                   "%s: no point has a label; every class needs at least one",
                                   given->files.labels);
         else
-            status = classify(given, lambda, &episode);
+            status = classify(given, &episode);
     }
     free(queries.values);
     imp_labeled_rows_clear(&points);
@@ -210,19 +306,15 @@ static int classify_points(const settings *given, double lambda)
 
 int imp_command_classify(int argc, char **argv)
 {
-    settings given = {.parameters = IMP_NO_PARAMETERS};
+    settings given = {.rule = IMP_RULE_AUTO};
     int operands;
     int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    double lambda;
-    status = imp_read_lambda(command, given.parameters.lambda, &lambda);
-    if (status != IMP_GO_ON)
-        return status;
     bool points = given.files.labels || given.query;
-    if (!points && (operands > 0 || imp_is_folder(given.files.support)))
-        return imp_classify_pictures(&given, lambda, argv + 1, operands);
-    if (points && imp_is_folder(given.files.support))
+    if (!points && (operands > 0 || imp_is_folder_or_archive(given.files.support)))
+        return imp_classify_pictures(&given, argv + 1, operands);
+    if (points && imp_is_folder_or_archive(given.files.support))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--labels and --query go with points; of the folder '%s' the "
                             "sub-folders are the labels, and the pictures to classify stand on the "
@@ -230,12 +322,14 @@ int imp_command_classify(int argc, char **argv)
                             given.files.support);
     if (operands > 0)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[1]);
-    if (given.html)
-        return imp_complain(IMP_EXIT_USAGE, command, "--html shows pictures, not points");
+    if (given.html || given.csv || given.copy_to || given.link_to)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            given.html ? "--html shows pictures, not points"
+                                       : "--csv, --copy-to and --link-to are for pictures");
     const char *option = imp_only_for_pictures(&given.pictures);
     if (option || given.pictures.threads > 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "%s goes with pictures; points are classified as they are",
                             option ? option : "--threads");
-    return classify_points(&given, lambda);
+    return classify_points(&given);
 }

@@ -316,9 +316,9 @@ static void write_section(imp_page *page, const imp_classification *work, int32_
     imp_page_write(page, " <small>%zu picture%s</small></h2>\n", count, count == 1 ? "" : "s");
     write_clusters(page, work, class);
     imp_page_write(page, "<ul class=\"cards\">\n");
-    for (size_t q = 0; q < work->queries.rows.count; q++)
-        if (work->answers[q].class == class)
-            write_card(page, work, q);
+    for (size_t i = 0; i < work->queries.rows.count; i++)
+        if (work->answers[work->order[i]].class == class)
+            write_card(page, work, work->order[i]);
     imp_page_write(page, "</ul>\n</section>\n");
 }
 

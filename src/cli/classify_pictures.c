@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "cli/built_in_model.h"
 #include "cli/classify.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
+#include "cli/sorted_folder.h"
+#include "evaluate/contestant.h"
 #include "methods/gaussian.h"
-#include "train/contestant.h"
+#include "methods/method.h"
 
 static const char command[] = "classify";
 
@@ -35,14 +36,15 @@ static int gather_support(const imp_classify_settings *given, imp_embedded *supp
     if (!folder)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --support FOLDER, whose sub-folders are the classes");
-    int status = imp_gather_classes(command, folder, support);
+    int status = imp_gather_classes(command, &given->pictures, folder, support);
     if (status != IMP_GO_ON)
         return status;
     if (support->gallery.class_count == 0)
-        return imp_complain(IMP_EXIT_FAILURE, command,
-                            "the folder '%s' has no sub-folders with pictures in them, which would "
-                            "be the classes",
-                            folder);
+        return imp_complain(
+            IMP_EXIT_FAILURE, command,
+            "the folder '%s' has no sub-folders with %ss in them, which would be the "
+            "classes",
+            folder, imp_picture_word(&given->pictures));
     imp_error error;
     if (unlabeled && imp_gallery_add(&support->gallery, unlabeled, &error) != IMP_OK)
         return fail(&error);
@@ -70,16 +72,16 @@ static int check_classes(const imp_gallery *gallery)
  *
  * A model that was trained without unlabelled pictures has learned nothing about their variance;
  * clusters of them are then as wide as those of labelled ones, so that neither has an advantage. */
-static int make_method(const imp_classify_settings *given, double lambda, const imp_model *model,
-                       const char *name, imp_method **method)
+static int make_method(const imp_classify_settings *given, const imp_model *model, const char *name,
+                       imp_method **method)
 {
     imp_settings settings = imp_settings_for(&model->settings, name);
     bool own = strcmp(name, model->settings.method) == 0, knows_unlabeled = settings.unlabeled > 0;
     imp_method_options options = imp_settings_method(&settings);
-    imp_classify_options(given, lambda, &options);
-    bool sigma_given = !isnan(given->parameters.sigma_l) || !isnan(given->parameters.sigma_u);
-    if (!knows_unlabeled && !imp_has_distractors(name) && isnan(given->parameters.sigma_u))
-        options.sigma_u = options.sigma_l;
+    imp_classify_options(given, &options);
+    bool sigma_given = !isnan(given->rule.sigma_l) || !isnan(given->rule.sigma_u);
+    if (!knows_unlabeled && !imp_has_distractors(name) && isnan(given->rule.sigma_u))
+        options.rule.sigma_u = options.rule.sigma_l;
     imp_error error;
     if (imp_method_create(name, &options, method, &error) != IMP_OK)
         return fail(&error);
@@ -122,15 +124,14 @@ static double distance_between(const float *a, const float *b, size_t dimensions
     return sum;
 }
 
-/* Of the clusters of that label, the one in which x is most likely; of all if `any`. */
-static size_t likeliest_cluster(const imp_classification *work, const float *x, int32_t label,
-                                bool any)
+/* The cluster that a support is most likely in: one of its label, or any if it has none. */
+static size_t likeliest_cluster(const imp_classification *work, const float *x, int32_t label)
 {
     const imp_method_result *result = &work->result;
     size_t best = 0, d = work->support.rows.dimensions;
     double best_score = -INFINITY;
     for (size_t c = 0; c < result->cluster_count; c++) {
-        if (!any && result->cluster_label[c] != label)
+        if (label >= 0 && result->cluster_label[c] != label)
             continue;
         double score = imp_log_density(distance_between(x, result->cluster_mean + c * d, d),
                                        result->cluster_sigma[c], d);
@@ -151,7 +152,7 @@ static imp_answer find_answer(const imp_classification *work, size_t query)
     imp_answer answer = {.class = result->predictions[query], .distance = INFINITY};
     size_t outcome = answer.class < 0 ? way : (size_t)answer.class;
     answer.probability = result->probabilities[query * result->outcomes + outcome];
-    answer.cluster = likeliest_cluster(work, x, answer.class, false);
+    answer.cluster = (size_t)result->deciding_cluster[query];
     for (size_t i = 0; i < support->count; i++) {
         double distance = distance_between(x, support->values + i * d, d);
         if (distance < answer.distance) {
@@ -174,7 +175,7 @@ static int find_answers(imp_classification *work)
     for (size_t i = 0; i < support->count; i++) {
         int32_t class = work->support.gallery.pictures[i].class;
         work->support_cluster[i] =
-            likeliest_cluster(work, support->values + i * support->dimensions, class, class < 0);
+            likeliest_cluster(work, support->values + i * support->dimensions, class);
     }
     return IMP_GO_ON;
 }
@@ -235,6 +236,8 @@ static int print_json(const imp_classification *work)
     json_object_set_new(object, "classes", classes);
     json_object_set_new(object, "clusters", clusters);
     json_object_set_new(object, "pictures", pictures);
+    imp_classify_truth_to_json(work, object);
+    imp_passed_over_to_json(gallery, &work->queries.gallery, object);
     return imp_json_print(command, object);
 }
 
@@ -266,10 +269,11 @@ static void print_table(const imp_classification *work)
     if (!isnan(result->lambda))
         printf(", lambda %.6g", result->lambda);
     printf("\n\n");
-    print_padded("picture", picture_width + 2);
+    print_padded(imp_picture_word(&work->given->pictures), picture_width + 2);
     print_padded("answer", answer_width + 2);
     printf("probability  nearest\n");
-    for (size_t q = 0; q < work->queries.rows.count; q++) {
+    for (size_t i = 0; i < work->queries.rows.count; i++) {
+        size_t q = work->order[i];
         const imp_answer *answer = &work->answers[q];
         print_padded(work->queries.gallery.pictures[q].path, picture_width + 2);
         print_padded(name_of(work, answer->class), answer_width + 2);
@@ -277,6 +281,41 @@ static void print_table(const imp_classification *work)
         imp_print_text(work->support.gallery.pictures[answer->nearest].path, stdout);
         putchar('\n');
     }
+    imp_classify_print_truth(work);
+}
+
+static const char *sorted_folder(const imp_classify_settings *given)
+{
+    return given->copy_to ? given->copy_to : given->link_to;
+}
+
+/* A sub-folder for each class, and one for pictures that are in none of them. */
+static int sort_into_folder(const imp_classification *work)
+{
+    const char *folder = sorted_folder(work->given);
+    if (!folder)
+        return IMP_GO_ON;
+    const imp_gallery *support = &work->support.gallery;
+    size_t queries = work->queries.rows.count, classes = support->class_count;
+    size_t *pile = malloc(queries * sizeof *pile);
+    const char **names = malloc((classes + 1) * sizeof *names);
+    if (!pile || !names) {
+        free(pile);
+        free(names);
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    }
+    for (size_t c = 0; c < classes; c++)
+        names[c] = support->classes[c];
+    names[classes] = nobody;
+    for (size_t q = 0; q < queries; q++)
+        pile[q] = work->answers[q].class < 0 ? classes : (size_t)work->answers[q].class;
+    imp_piles piles = {&work->queries.gallery, pile, work->order, names,
+                       classes + work->given->open_set};
+    imp_error error;
+    imp_status failed = imp_sorted_folder(&piles, folder, !work->given->copy_to, &error);
+    free(pile);
+    free(names);
+    return failed ? fail(&error) : IMP_GO_ON;
 }
 
 /* The page first: where it cannot be written, that is known before the answers look like success.
@@ -288,6 +327,11 @@ static int show(const imp_classification *work)
     imp_interrupt_catch(); /* from here on there is something to take back */
     if (html && imp_classification_page(work, html, &error) != IMP_OK)
         return fail(&error);
+    if (work->given->csv && imp_classify_csv(work, work->given->csv, &error) != IMP_OK)
+        return fail(&error);
+    int status = sort_into_folder(work);
+    if (status != IMP_GO_ON)
+        return status;
     if (work->given->json)
         return print_json(work);
     print_table(work);
@@ -296,11 +340,12 @@ static int show(const imp_classification *work)
 
 /* ---- the command ---- */
 
-static int classify(imp_classification *work, double lambda, imp_model *model)
+static int classify(imp_classification *work, char **paths, int count)
 {
     const imp_classify_settings *given = work->given;
     const imp_picture_settings *pictures = &given->pictures;
-    int status = imp_read_model(command, pictures, model);
+    imp_model *model;
+    int status = imp_open_model(command, pictures, &model);
     if (status == IMP_GO_ON)
         status = imp_embed_pictures(command, pictures, model, &work->support);
     if (status == IMP_GO_ON)
@@ -313,9 +358,9 @@ static int classify(imp_classification *work, double lambda, imp_model *model)
         work->doubt = imp_tell_coloured(command, pictures,
                                         imp_gallery_coloured(known) + imp_gallery_coloured(asked),
                                         known->count + asked->count);
-        work->model = pictures->model ? pictures->model : imp_built_in_model_name;
+        work->model = imp_model_word(pictures, model);
         work->method = given->method ? given->method : model->settings.method;
-        status = make_method(given, lambda, model, work->method, &method);
+        status = make_method(given, model, work->method, &method);
     }
     if (status == IMP_GO_ON)
         status = run_method(work, method);
@@ -324,37 +369,47 @@ static int classify(imp_classification *work, double lambda, imp_model *model)
         status = find_answers(work);
     }
     if (status == IMP_GO_ON)
-        status = show(work);
+        status = imp_classify_truth(work, paths, count);
+    if (status == IMP_GO_ON) {
+        work->order = imp_classify_order(work);
+        imp_classify_doubt(work);
+        status =
+            work->order ? show(work) : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    }
     imp_method_free(method);
+    imp_model_free(model);
     return status;
 }
 
-int imp_classify_pictures(const imp_classify_settings *given, double lambda, char **paths,
-                          int count)
+int imp_classify_pictures(const imp_classify_settings *given, char **paths, int count)
 {
     if (count == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs pictures to classify by those in '%s': PICTURE|FOLDER...",
                             given->files.support);
     imp_classification work = {.given = given};
-    imp_model model = {0};
-    const imp_destination page = {"--html", "a page", given->html};
-    int status = imp_check_files(command, &page, 1);
-    if (status == IMP_GO_ON)
-        status = imp_check_inputs(command, page.path, &given->pictures.model, 1);
+    if (given->copy_to && given->link_to)
+        return imp_complain(IMP_EXIT_USAGE, command, "give one of --copy-to and --link-to");
+    const imp_destination files[] = {{"--html", "a page", given->html},
+                                     {"--csv", "a table", given->csv}};
+    int status = imp_check_files(command, files, 2);
+    for (size_t i = 0; i < 2 && status == IMP_GO_ON; i++)
+        status = imp_check_inputs(command, files[i].path, &given->pictures.model, 1);
+    for (int i = 0; i < count && status == IMP_GO_ON; i++)
+        status = imp_check_folder(command, sorted_folder(given), paths[i]);
     if (status == IMP_GO_ON)
         status = gather_support(given, &work.support);
     if (status == IMP_GO_ON)
-        status = imp_gather_pictures(command, paths, count, &work.queries);
+        status = imp_gather_pictures(command, &given->pictures, paths, count, &work.queries);
     if (status == IMP_GO_ON) {
-        imp_tell_passed_over(command,
-                             work.support.gallery.passed_over + work.queries.gallery.passed_over);
-        status = classify(&work, lambda, &model);
+        imp_tell_passed_over(command, &work.support.gallery, &work.queries.gallery);
+        status = classify(&work, paths, count);
     }
     free(work.answers);
+    free(work.order);
+    free(work.truth);
     free(work.support_cluster);
     imp_embedded_clear(&work.support);
     imp_embedded_clear(&work.queries);
-    imp_model_clear(&model);
     return status;
 }

@@ -7,31 +7,31 @@
 #include <string.h>
 
 #include "data/source.h"
+#include "methods/cluster.h"
 
 typedef imp_cluster_settings settings;
-
-const char *const imp_cluster_methods[] = {"imp", "dp-means", NULL};
 
 /* In the order of imp_cluster_order. */
 static const char *const orders[] = {"auto", "given", "random", "farthest-first", NULL};
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Clustering")},
-    {IMP_OPTION_CHOICE(settings, method), .name = "method", .argument = "NAME",
-     .choices = imp_cluster_methods, .initial = "imp", .help = "soft or hard assignments"},
-    {IMP_OPTION_TEXT(settings, lambda), .name = "lambda", .argument = "X|auto", .initial = "auto",
+    {IMP_OPTION_METHOD(settings, method), .unsupervised = true, .initial = "imp"},
+    {IMP_OPTION_NUMBER(settings, rule.lambda), .name = "lambda", .argument = "X", .like = "lambda",
+     .initial = "auto",
      .help = "squared distance beyond which a cluster starts; auto goes by --clusters, "
              "--validation, the points or the model"},
     {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
      .integers = {0, INT32_MAX}, .initial = "0",
      .help = "about how many clusters are wanted; 0 leaves it open"},
     {IMP_OPTION_REST},
-    {IMP_OPTION_NUMBER(settings, sigma), .name = "sigma", .argument = "S",
-     .numbers = {-INFINITY, INFINITY}, .otherwise = "5, the model's, or with --clusters by lambda",
-     .help = "imp: the variance of a cluster"},
-    {IMP_OPTION_INTEGER(settings, steps), .name = "steps", .argument = "N",
-     .integers = {0, 1000000}, .initial = "0",
-     .help = "passes; 0 is 5 for imp, and as many as it takes for dp-means"},
+    {IMP_OPTION_NUMBER(settings, rule.sigma_u), .name = "sigma", .argument = "S", .like = "sigma-u",
+     .initial = "auto",
+     .help = "imp: the variance of a cluster; auto is 5, the model's, or with --clusters by "
+             "lambda"},
+    {IMP_OPTION_NUMBER(settings, rule.steps), .name = "steps", .argument = "N",
+     .like = "cluster-steps", .initial = "auto",
+     .help = "passes; auto is 5 for imp, and as many as it takes for dp-means"},
     {IMP_OPTION_CHOICE(settings, order), .name = "order", .argument = "ORDER", .choices = orders,
      .initial = "auto",
      .help = "in which to take the points, which may change the clusters; auto is "
@@ -71,7 +71,7 @@ const imp_usage imp_cluster_usage = {
         "are measured by them. Unless it is given, lambda comes from --clusters, from "
         "--validation, from the largest gap in the points' distances or, for pictures, from what "
         "the model was trained with.",
-    .operands = "POINTS.npy|FOLDER",
+    .operands = "POINTS.npy|FOLDER|ARCHIVE",
     .fewest = 1,
     .most = INT_MAX, /* all but one are refused in better words */
     .options = options,
@@ -116,9 +116,9 @@ static int print_json(const settings *given, const imp_clustering *found, const 
         json_array_append_new(
             means, imp_json_floats(found->mean + c * found->dimensions, found->dimensions));
     }
-    json_object_set_new(object, "method", json_string(imp_cluster_methods[given->method]));
+    json_object_set_new(object, "method", json_string(given->method));
     json_object_set_new(object, "lambda", imp_json_number(found->lambda));
-    if (given->method == IMP_CLUSTER_IMP)
+    if (!imp_method_find(given->method)->hard)
         json_object_set_new(object, "sigma", imp_json_number(found->sigma));
     json_object_set_new(object, "clusters", json_integer((json_int_t)found->clusters));
     json_object_set_new(object, "assignments", imp_json_integers(found->assignment, found->points));
@@ -143,9 +143,9 @@ static int print_json(const settings *given, const imp_clustering *found, const 
 static int print_table(const settings *given, const imp_clustering *found, const known *labeled)
 {
     printf("%s: %zu cluster%s of %zu points, lambda %.6g, objective %.6g, %zu pass%s%s\n",
-           imp_cluster_methods[given->method], found->clusters, found->clusters == 1 ? "" : "s",
-           found->points, found->lambda, found->objective, found->steps,
-           found->steps == 1 ? "" : "es", found->converged ? "" : ", not converged");
+           given->method, found->clusters, found->clusters == 1 ? "" : "s", found->points,
+           found->lambda, found->objective, found->steps, found->steps == 1 ? "" : "es",
+           found->converged ? "" : ", not converged");
     if (labeled->truth) {
         putchar('\n');
         int status = imp_metrics_print(command, labeled->truth, labeled->found, labeled->count,
@@ -195,32 +195,28 @@ static int tune(const settings *given, size_t dimensions, imp_cluster_options *c
                               "%s has no points with a label in %s; lambda needs some to be chosen "
                               "on",
                               given->validation, given->validation_labels);
-    else if (imp_cluster_tune(&episode, 1, dimensions, cluster_options, &cluster_options->lambda,
-                              &error) != IMP_OK)
+    else if (imp_cluster_tune(&episode, 1, dimensions, cluster_options,
+                              &cluster_options->rule.lambda, &error) != IMP_OK)
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     imp_labeled_rows_clear(&points);
     return status;
 }
 
-imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given, double lambda)
+imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given)
 {
-    imp_cluster_options cluster_options;
-    imp_cluster_options_init(&cluster_options);
-    cluster_options.rule = (imp_cluster_rule)given->method;
-    cluster_options.lambda = lambda;
+    imp_cluster_options cluster_options = imp_cluster_defaults();
+    cluster_options.method = given->method;
+    cluster_options.rule = given->rule;
     cluster_options.clusters = (size_t)given->clusters;
-    cluster_options.sigma = given->sigma;
-    cluster_options.steps = (size_t)given->steps;
     cluster_options.order = (imp_cluster_order)given->order;
     cluster_options.seed = (uint64_t)given->seed;
     cluster_options.threads = (int)given->pictures.threads;
     return cluster_options;
 }
 
-static int cluster(const settings *given, const imp_rows *points, double lambda,
-                   const int32_t *labels)
+static int cluster(const settings *given, const imp_point_source *points, const int32_t *labels)
 {
-    imp_cluster_options cluster_options = imp_cluster_options_from(given, lambda);
+    imp_cluster_options cluster_options = imp_cluster_options_from(given);
     if (given->validation) {
         int status = tune(given, points->dimensions, &cluster_options);
         if (status != IMP_GO_ON)
@@ -228,8 +224,7 @@ static int cluster(const settings *given, const imp_rows *points, double lambda,
     }
     imp_clustering *found;
     imp_error error;
-    if (imp_cluster(points->values, points->count, points->dimensions, &cluster_options, &found,
-                    &error) != IMP_OK)
+    if (imp_cluster_source(points, &cluster_options, &found, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     known labeled;
     int status = find_known(given, found, labels, &labeled);
@@ -244,7 +239,7 @@ static int cluster(const settings *given, const imp_rows *points, double lambda,
 
 int imp_command_cluster(int argc, char **argv)
 {
-    settings given = {.sigma = NAN};
+    settings given = {.rule = IMP_RULE_AUTO};
     int operands;
     int status = imp_parse(&imp_cluster_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
@@ -254,23 +249,19 @@ int imp_command_cluster(int argc, char **argv)
                             "'%s' is a picture; give the folder that holds the pictures", argv[1]);
     if (operands > 1)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[2]);
-    double lambda;
-    status = imp_read_lambda(command, given.lambda, &lambda);
-    if (status != IMP_GO_ON)
-        return status;
-    if (!isnan(lambda) && (given.clusters > 0 || given.validation))
+    if (!isnan(given.rule.lambda) && (given.clusters > 0 || given.validation))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--lambda %s leaves nothing to choose; drop it, or --clusters and "
+                            "--lambda %g leaves nothing to choose; drop it, or --clusters and "
                             "--validation",
-                            given.lambda);
+                            given.rule.lambda);
     if (given.clusters > 0 && given.validation)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--clusters and --validation both choose lambda; give one of them");
     if (!given.validation != !given.validation_labels)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--validation FILE and --validation-labels FILE need each other");
-    if (imp_is_folder(argv[1]))
-        return imp_cluster_pictures(&given, lambda, argv[1]);
+    if (imp_is_folder_or_archive(argv[1]))
+        return imp_cluster_pictures(&given, argv[1]);
     if (given.copy_to || given.link_to || given.html)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--copy-to, --link-to and --html need a folder of pictures");
@@ -279,19 +270,19 @@ int imp_command_cluster(int argc, char **argv)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "%s goes with pictures; points are clustered as they are", option);
 
-    imp_rows points;
+    imp_point_file points;
     int32_t *labels = NULL;
     size_t count;
-    status = imp_read_rows(command, argv[1], &points);
+    status = imp_point_file_open(command, argv[1], &points);
     if (status == IMP_GO_ON && given.labels)
         status = imp_read_labels(command, given.labels, &labels, &count);
-    if (status == IMP_GO_ON && labels && count != points.count)
+    if (status == IMP_GO_ON && labels && count != points.source.count)
         status = imp_complain(IMP_EXIT_FAILURE, command,
                               "%s has %zu labels for the %zu points of %s; each needs one",
-                              given.labels, count, points.count, argv[1]);
+                              given.labels, count, points.source.count, argv[1]);
     if (status == IMP_GO_ON)
-        status = cluster(&given, &points, lambda, labels);
-    free(points.values);
+        status = cluster(&given, &points.source, labels);
+    imp_point_file_close(&points);
     free(labels);
     return status;
 }

@@ -11,23 +11,21 @@
 #include "cli/pictures.h"
 
 typedef struct imp_cluster_settings {
-    int method, order;
-    const char *lambda, *labels, *validation, *validation_labels;
-    int64_t clusters, steps, seed;
-    double sigma; /* NAN: not given */
+    const char *method;
+    int order;
+    imp_rule rule;
+    const char *labels, *validation, *validation_labels;
+    int64_t clusters, seed;
     imp_picture_settings pictures;
     const char *copy_to, *link_to, *html; /* NULL: not given */
     bool json;
 } imp_cluster_settings;
 
-/* In the order of imp_cluster_rule. */
-extern const char *const imp_cluster_methods[];
-
-/* What was given as the library's options; `lambda` is NAN if it was not. */
-imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given, double lambda);
+/* What was given as the library's options. */
+imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given);
 
 /* Sorts the pictures of a folder into groups. Returns the status to exit with. */
-int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const char *folder);
+int imp_cluster_pictures(const imp_cluster_settings *given, const char *folder);
 
 /* A cluster with pictures in it. */
 typedef struct imp_group {
@@ -50,12 +48,5 @@ typedef struct imp_sorting {
 
 /* Writes the groups as a page. */
 imp_status imp_sorting_page(const imp_sorting *work, const char *path, imp_error *error);
-
-/* Makes `folder`, which must not exist or be empty, and in it a sub-folder for each group,
- * "group-1" and so on, with copies of its pictures or symbolic links to them. Pictures of the same
- * name get a number: "a.png", "a-2.png". Nothing that is there is ever overwritten. After a
- * failure, an interruption (cli/interrupt.h) among them, all that was made is removed. */
-imp_status imp_sorted_folder(const imp_sorting *work, const char *folder, bool links,
-                             imp_error *error);
 
 #endif

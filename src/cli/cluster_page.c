@@ -16,7 +16,7 @@ static void write_facts(imp_page *page, const imp_sorting *work)
     imp_page_write(page, "<p class=\"soft\">The pictures in ");
     imp_page_text(page, work->folder);
     imp_page_write(page, ", sorted without being told anything about them (%s, lambda %.4g; model ",
-                   imp_cluster_methods[work->given->method], work->found->lambda);
+                   work->given->method, work->found->lambda);
     imp_page_text(page, work->model);
     imp_page_write(page, ").</p>\n");
     imp_page_doubt(page, work->doubt);

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/built_in_model.h"
 #include "cli/cluster.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
+#include "cli/sorted_folder.h"
 #include "methods/imp.h"
+#include "model/built_in_model.h"
 
 static const char command[] = "cluster";
 
@@ -44,16 +45,17 @@ static int estimate_lambda(const imp_rows *rows, double sigma, double alpha, dou
     return IMP_GO_ON;
 }
 
-static int find_clusters(imp_sorting *work, double lambda, const imp_model *model)
+static int find_clusters(imp_sorting *work, const imp_model *model)
 {
     const imp_cluster_settings *given = work->given;
     const imp_rows *rows = &work->pile.rows;
-    imp_cluster_options options = imp_cluster_options_from(given, lambda);
-    imp_method_options trained = imp_settings_method(&model->settings);
-    if (isnan(options.sigma))
-        options.sigma = trained.sigma_l;
-    if (isnan(lambda) && given->clusters == 0) {
-        int status = estimate_lambda(rows, options.sigma, trained.alpha, &options.lambda);
+    imp_cluster_options options = imp_cluster_options_from(given);
+    imp_rule trained = imp_settings_rule(&model->settings);
+    if (isnan(options.rule.sigma_u))
+        options.rule.sigma_u = trained.sigma_l;
+    if (isnan(options.rule.lambda) && given->clusters == 0) {
+        int status =
+            estimate_lambda(rows, options.rule.sigma_u, trained.alpha, &options.rule.lambda);
         if (status != IMP_GO_ON)
             return status;
     }
@@ -181,11 +183,12 @@ static int print_json(const imp_sorting *work)
         json_array_append_new(groups, pictures);
     }
     json_object_set_new(object, "model", imp_json_any_text(work->model));
-    json_object_set_new(object, "method", json_string(imp_cluster_methods[work->given->method]));
+    json_object_set_new(object, "method", json_string(work->given->method));
     json_object_set_new(object, "lambda", imp_json_number(found->lambda));
-    if (work->given->method == IMP_CLUSTER_IMP)
+    if (!imp_method_find(work->given->method)->hard)
         json_object_set_new(object, "sigma", imp_json_number(found->sigma));
     json_object_set_new(object, "groups", groups);
+    imp_passed_over_to_json(&work->pile.gallery, NULL, object);
     if (work->metrics)
         json_object_set(object, "metrics", work->metrics);
     return imp_json_print(command, object);
@@ -194,9 +197,9 @@ static int print_json(const imp_sorting *work)
 static int print_groups(imp_sorting *work)
 {
     const imp_clustering *found = work->found;
-    printf("%s: %zu group%s of %zu picture%s, lambda %.6g\n",
-           imp_cluster_methods[work->given->method], work->group_count,
-           work->group_count == 1 ? "" : "s", found->points, found->points == 1 ? "" : "s",
+    const char *word = imp_picture_word(&work->given->pictures);
+    printf("%s: %zu group%s of %zu %s%s, lambda %.6g\n", work->given->method, work->group_count,
+           work->group_count == 1 ? "" : "s", found->points, word, found->points == 1 ? "" : "s",
            found->lambda);
     if (work->metrics) {
         printf("\nagainst the sub-folders of ");
@@ -208,7 +211,7 @@ static int print_groups(imp_sorting *work)
     }
     for (size_t g = 0; g < work->group_count; g++) {
         const imp_group *group = &work->groups[g];
-        printf("\ngroup %zu: %zu picture%s\n", g + 1, group->count, group->count == 1 ? "" : "s");
+        printf("\ngroup %zu: %zu %s%s\n", g + 1, group->count, word, group->count == 1 ? "" : "s");
         for (size_t i = group->first; i < group->first + group->count; i++) {
             printf("  ");
             imp_print_text(work->pile.gallery.pictures[work->order[i]].path, stdout);
@@ -224,6 +227,40 @@ static const char *sorted_folder(const imp_cluster_settings *given)
     return given->copy_to ? given->copy_to : given->link_to;
 }
 
+/* "group-01" and so on. */
+typedef struct group_name {
+    char text[32];
+} group_name;
+
+static int sort_into_folder(const imp_sorting *work)
+{
+    const imp_cluster_settings *given = work->given;
+    const char *folder = sorted_folder(given);
+    if (!folder)
+        return IMP_GO_ON;
+    size_t count = work->group_count;
+    size_t *pile = malloc(work->pile.gallery.count * sizeof *pile);
+    group_name *texts = malloc(count * sizeof *texts);
+    const char **names = malloc(count * sizeof *names);
+    int status = pile && texts && names ? IMP_GO_ON : out_of_memory();
+    int digits = snprintf(NULL, 0, "%zu", count);
+    for (size_t g = 0; g < count && status == IMP_GO_ON; g++) {
+        const imp_group *group = &work->groups[g];
+        snprintf(texts[g].text, sizeof texts[g].text, "group-%0*zu", digits, g + 1);
+        names[g] = texts[g].text;
+        for (size_t i = group->first; i < group->first + group->count; i++)
+            pile[work->order[i]] = g;
+    }
+    imp_piles piles = {&work->pile.gallery, pile, work->order, names, count};
+    imp_error error;
+    if (status == IMP_GO_ON && imp_sorted_folder(&piles, folder, !given->copy_to, &error))
+        status = fail(&error);
+    free(pile);
+    free(texts);
+    free(names);
+    return status;
+}
+
 static int show(imp_sorting *work)
 {
     const imp_cluster_settings *given = work->given;
@@ -231,9 +268,9 @@ static int show(imp_sorting *work)
     imp_interrupt_catch(); /* from here on there is something to take back */
     if (given->html && imp_sorting_page(work, given->html, &error) != IMP_OK)
         return fail(&error);
-    const char *folder = sorted_folder(given);
-    if (folder && imp_sorted_folder(work, folder, !given->copy_to, &error) != IMP_OK)
-        return fail(&error);
+    int status = sort_into_folder(work);
+    if (status != IMP_GO_ON)
+        return status;
     return given->json ? print_json(work) : print_groups(work);
 }
 
@@ -259,29 +296,28 @@ static int check_destinations(const imp_cluster_settings *given, const char *fol
     return status == IMP_GO_ON ? imp_check_folder(command, sorted_folder(given), folder) : status;
 }
 
-int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const char *folder)
+int imp_cluster_pictures(const imp_cluster_settings *given, const char *folder)
 {
     int status = check_settings(given);
     if (status == IMP_GO_ON)
         status = check_destinations(given, folder);
     if (status != IMP_GO_ON)
         return status;
-    const char *model_name =
-        given->pictures.model ? given->pictures.model : imp_built_in_model_name;
-    imp_sorting work = {.given = given, .folder = folder, .model = model_name};
-    imp_model model = {0};
-    status = imp_gather_classes(command, folder, &work.pile);
+    imp_sorting work = {.given = given, .folder = folder};
+    imp_model *model = NULL;
+    status = imp_gather_classes(command, &given->pictures, folder, &work.pile);
     if (status == IMP_GO_ON) {
-        imp_tell_passed_over(command, work.pile.gallery.passed_over);
-        status = imp_read_model(command, &given->pictures, &model);
+        imp_tell_passed_over(command, &work.pile.gallery, NULL);
+        status = imp_open_model(command, &given->pictures, &model);
     }
     if (status == IMP_GO_ON)
-        status = imp_embed_pictures(command, &given->pictures, &model, &work.pile);
+        status = imp_embed_pictures(command, &given->pictures, model, &work.pile);
     if (status == IMP_GO_ON) {
+        work.model = imp_model_word(&given->pictures, model);
         work.doubt =
             imp_tell_coloured(command, &given->pictures, imp_gallery_coloured(&work.pile.gallery),
                               work.pile.gallery.count);
-        status = find_clusters(&work, lambda, &model);
+        status = find_clusters(&work, model);
     }
     if (status == IMP_GO_ON)
         status = make_groups(&work);
@@ -294,6 +330,6 @@ int imp_cluster_pictures(const imp_cluster_settings *given, double lambda, const
     free(work.order);
     imp_clustering_free(work.found);
     imp_embedded_clear(&work.pile);
-    imp_model_clear(&model);
+    imp_model_free(model);
     return status;
 }

@@ -11,7 +11,7 @@
 #include <imp/method.h>
 
 #include "paper/tables.h"
-#include "train/recipe.h"
+#include "settings/recipe.h"
 
 static bool is_offered(const imp_offer *offer, const char *word)
 {
@@ -32,8 +32,14 @@ static void offer_word(imp_offer *offer, const char *word)
 
 static void offer_methods(imp_offer *offer)
 {
-    for (size_t i = 0; imp_method_name_at(i); i++)
-        offer_word(offer, imp_method_name_at(i));
+    for (size_t i = 0; imp_method_at(i); i++)
+        offer_word(offer, imp_method_at(i)->name);
+}
+
+static void offer_learners(imp_offer *offer)
+{
+    for (size_t i = 0; imp_learner_at(i); i++)
+        offer_word(offer, imp_learner_at(i)->name);
 }
 
 /* Built in, or a file. */
@@ -96,10 +102,10 @@ static const struct {
     const char *name;
     void (*offer)(imp_offer *offer);
 } rules[] = {
-    {"method", offer_methods}, {"recipe", offer_recipes},  {"COMMAND", offer_commands},
-    {"DATA", offer_data},      {"FOLDER", offer_folders},  {"SPLIT", offer_splits},
-    {"TABLE", offer_tables},   {"LAYERS", offer_networks}, {"X|auto", offer_automatic},
-    {"URL", offer_nothing},    {"A:B:N", offer_nothing},
+    {"method", offer_methods},   {"learner", offer_learners}, {"recipe", offer_recipes},
+    {"COMMAND", offer_commands}, {"DATA", offer_data},        {"FOLDER", offer_folders},
+    {"SPLIT", offer_splits},     {"TABLE", offer_tables},     {"LAYERS", offer_networks},
+    {"URL", offer_nothing},      {"A:B:N", offer_nothing},
 };
 
 static bool offer_by_name(imp_offer *offer, const char *name)
@@ -118,8 +124,11 @@ imp_offer imp_offer_value(const imp_option *option)
     if (option->kind == IMP_KIND_CHOICE)
         for (size_t i = 0; option->choices[i]; i++)
             offer_word(&offer, option->choices[i]);
-    bool known = option->kind != IMP_KIND_TEXT || offer_by_name(&offer, option->name) ||
-                 offer_by_name(&offer, option->argument);
+    if (option->info && isnan(option->info->initial))
+        offer_automatic(&offer);
+    bool text = option->kind == IMP_KIND_TEXT || option->kind == IMP_KIND_TEXTS;
+    bool known =
+        !text || offer_by_name(&offer, option->name) || offer_by_name(&offer, option->argument);
     if (!known)
         offer.paths = IMP_PATHS_FILES;
     return offer;

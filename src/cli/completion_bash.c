@@ -41,7 +41,8 @@ static void print_offer(const imp_offer *offer, FILE *stream)
 
 static void print_values(const imp_usage *usage, FILE *stream)
 {
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++) {
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));) {
         if (!option->argument)
             continue;
         fputs("        ", stream);
@@ -57,7 +58,8 @@ static void print_values(const imp_usage *usage, FILE *stream)
 static void print_option_names(const imp_usage *usage, FILE *stream)
 {
     fputs("            options='", stream);
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));)
         if (option->name)
             fprintf(stream, "--%s ", option->name);
     fputs("--help --help-all'\n", stream);

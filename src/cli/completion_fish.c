@@ -58,7 +58,8 @@ static void print_command(const imp_usage *usage, FILE *stream)
     fprintf(stream, "\ncomplete -c imp -n __imp_begins -a %s -d ", usage->command);
     print_quoted(usage->summary, strlen(usage->summary), stream);
     fputc('\n', stream);
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));)
         if (option->name)
             print_option(usage, option, stream);
     for (const imp_action *action = usage->actions; action && action->name; action++) {

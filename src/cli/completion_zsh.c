@@ -75,7 +75,8 @@ static void print_command(const imp_usage *usage, FILE *stream)
             "    %s)\n"
             "        _arguments",
             usage->command);
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));)
         if (option->name)
             print_option(option, stream);
     fputs(" \\\n            '(- *)'{-h,--help}'[what most people need]'"

@@ -55,10 +55,10 @@ const imp_usage imp_data_usage = {
     .summary = "Look at, split, pack, export or fetch data",
     .details =
         "DATA is a folder or an archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, a pack, "
-        "omniglot:PATH, csv:PATH, or glyphs, alphabets that are invented and need no files. "
-        "Its kind is found by looking, or told by folder: or pack: before the path. info "
-        "exits with 1 when a picture is broken; show leaves it out; the others stop at the "
-        "first.\n\n"
+        "omniglot:PATH, mini-imagenet:PATH, csv:PATH, or glyphs, alphabets that are invented and "
+        "need no files. Its kind is found by looking, or told by folder: or pack: before the "
+        "path. info exits with 1 when a picture is broken; show leaves it out; the others stop "
+        "at the first.\n\n"
         "The fingerprint that info prints is a SHA-256 of the pictures. A folder, its "
         "archive and its pack have the same one.",
     .actions = actions,
@@ -315,6 +315,12 @@ static bool on_progress(const char *file, uint64_t so_far, uint64_t total, void 
 
 static int run_get(const settings *given, const char *name, const char *output)
 {
+    if (strcmp(name, "mini-imagenet") == 0)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "mini-ImageNet cannot be downloaded from here: its pictures are under "
+                            "ImageNet's terms; put images.zip and the lists train.csv, val.csv and "
+                            "test.csv of Ravi & Larochelle in a folder and name it "
+                            "mini-imagenet:FOLDER");
     if (strcmp(name, "omniglot") != 0)
         return imp_complain(IMP_EXIT_USAGE, command, "cannot get '%s'; there is only omniglot",
                             name);

@@ -5,11 +5,10 @@ int imp_data_open(const char *command, const char *name, const imp_data_settings
                   bool skip_broken, imp_dataset **out)
 {
     static const uint32_t channels[] = {0, 1, 3};
-    static const int invert[] = {0, -1, 1};
     imp_dataset_options options = imp_dataset_defaults();
     options.size = (uint32_t)settings->size;
     options.channels = channels[settings->colour];
-    options.invert = invert[settings->ink];
+    options.ink = (imp_ink)settings->ink;
     options.rotations = (uint32_t)settings->rotations;
     options.split = settings->split;
     options.split_seed = (uint64_t)settings->split_seed;
@@ -24,7 +23,7 @@ int imp_data_open(const char *command, const char *name, const imp_data_settings
     };
     imp_error error;
     imp_status status = imp_dataset_open(name, &options, out, &error);
-    if (status == IMP_OK)
+    if (!status)
         return IMP_GO_ON;
     return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
 }

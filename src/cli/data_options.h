@@ -12,7 +12,7 @@
 #include <imp/dataset.h>
 
 #include "cli/options.h"
-#include "train/settings.h"
+#include "settings/settings.h"
 
 typedef struct imp_data_settings {
     int64_t size, rotations, split_seed, threads;
@@ -29,8 +29,8 @@ typedef struct imp_data_settings {
      .help = "side of the pictures; 0 is the source's own"},                                       \
     {IMP_OPTION_TEXT(settings, member.split), .name = "split", .argument = "SPLIT",                \
      .initial = "own",                                                                             \
-     .help = "own, vinyals, lake, classes:A/B/C, super-classes:A/B/C, modes:A/B/C or "             \
-             "lists:FOLDER"},                                                                      \
+     .help = "own, vinyals, lake, lists:FOLDER or classes:A/B/C (also super-classes:, modes:, "    \
+             "turned-modes:)"},                                                                    \
     {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_CHOICE(settings, member.colour), .name = "colour", .argument = "KIND",             \
      .choices = imp_colour_names, .initial = "own", .help = "make pictures gray or RGB"},          \

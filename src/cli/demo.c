@@ -12,11 +12,11 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "draw/canvas.h"
+#include "draw/projection.h"
 #include "draw/scatter.h"
-#include "train/evaluate.h"
-#include "train/projection.h"
+#include "evaluate/evaluate.h"
+#include "learners/view.h"
 #include "train/trainer.h"
-#include "train/view.h"
 
 typedef struct arguments {
     const char *picture;
@@ -57,7 +57,7 @@ static const char command[] = "demo";
 /* One of the two that are compared. */
 typedef struct rival {
     const char *method, *title;
-    imp_learner learner;
+    imp_updater updater;
     imp_encoder *encoder;
     imp_train_result trained;
     imp_evaluation tested;
@@ -70,7 +70,7 @@ static imp_settings settings_of(const arguments *given, const char *method)
     imp_settings settings;
     imp_settings_init(&settings);
     settings.method = method;
-    settings.task = 1; /* alphabets */
+    settings.task = IMP_EPISODE_SUPER_CLASSES; /* alphabets */
     settings.way = 10;
     settings.modes = 10;
     settings.queries = 2;
@@ -116,17 +116,19 @@ static imp_status compete(const arguments *given, const imp_dataset *dataset, ri
 {
     show to = {.line = imp_progress_start(given->quiet), .method = one->method};
     imp_settings settings = settings_of(given, one->method);
-    imp_train_options training = {.learner = &one->learner,
-                                  .threads = (int)given->threads,
-                                  .proceed = show_training,
-                                  .context = &to};
-    imp_status status = imp_train(&settings, dataset, &training, &one->trained, error);
+    imp_trainer_options training = {.updater = &one->updater,
+                                    .threads = (int)given->threads,
+                                    .proceed = show_training,
+                                    .context = &to};
+    imp_status status = imp_trainer_run(&settings, dataset, &training, &one->trained, error);
     if (!status)
-        status = imp_encoder_create(one->learner.network, &one->encoder, error);
+        status = imp_encoder_create(one->updater.network, &one->encoder, error);
     if (!status) {
-        imp_contestant self = {.method = one->method,
-                               .options = imp_settings_method(&settings),
-                               .values = imp_method_values(one->learner.method, NULL)};
+        const imp_learner *learner = one->updater.learner;
+        imp_contestant self = {.learner = learner->kind->info.name,
+                               .options = learner->options,
+                               .values = learner->values,
+                               .value_count = learner->value_count};
         imp_evaluate_options testing = {.task = imp_settings_task(&settings, IMP_FOR_TESTING),
                                         .episodes = (size_t)given->episodes,
                                         .threads = (int)given->threads,
@@ -179,8 +181,15 @@ static imp_status draw_rival(rival *one, const imp_episode *episode, const float
     if (!status)
         status = imp_projection_fit(&plane, embeddings, images, d, error);
     imp_episode_view view = imp_view_of(episode, embeddings, d);
+    imp_method *method = NULL;
+    const imp_learner *learner = one->updater.learner;
     if (!status)
-        status = imp_method_run(one->learner.method, &view, false, &result, error);
+        status = imp_method_create(one->method, &learner->options.method_options, &method, error);
+    if (!status) {
+        memcpy(imp_method_values(method, NULL), learner->values,
+               learner->value_count * sizeof *learner->values);
+        status = imp_method_run(method, &view, false, &result, error);
+    }
     if (!status) {
         fill_panel(&plane, episode, &view, &result, points);
         double variance = result.cluster_sigma[0];
@@ -191,6 +200,7 @@ static imp_status draw_rival(rival *one, const imp_episode *episode, const float
     } else {
         free(points);
     }
+    imp_method_free(method);
     imp_projection_clear(&plane);
     free(embeddings);
     return status;
@@ -314,7 +324,7 @@ int imp_command_demo(int argc, char **argv)
     status = run(&given, dataset, rivals);
     for (size_t i = 0; i < RIVALS; i++) {
         imp_encoder_free(rivals[i].encoder);
-        imp_learner_clear(&rivals[i].learner);
+        imp_updater_clear(&rivals[i].updater);
     }
     imp_dataset_free(dataset);
     return status;

@@ -58,7 +58,7 @@ static int check_file(const char *command, const imp_destination *file)
         return imp_complain(IMP_EXIT_USAGE, command, "%s needs the name of %s; '%s' is a picture",
                             file->option, file->kind, file->path);
     imp_error error;
-    if (imp_writer_probe(file->path, &error) != IMP_OK)
+    if (imp_writer_probe(file->path, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return IMP_GO_ON;
 }
@@ -88,7 +88,7 @@ int imp_check_folder(const char *command, const char *folder, const char *source
                             "'%s' lies in '%s' and would be sorted itself next time", folder,
                             source);
     imp_error error;
-    if (imp_create_folder_probe(folder, &error) != IMP_OK)
+    if (imp_create_folder_probe(folder, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return IMP_GO_ON;
 }

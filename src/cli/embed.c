@@ -157,11 +157,11 @@ int imp_command_embed(int argc, char **argv)
         return status;
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the vectors");
-    if (given.labels && (operands != 1 || !imp_is_folder(argv[1])))
+    if (given.labels && (operands != 1 || !imp_is_folder_or_archive(argv[1])))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--labels needs one folder, whose sub-folders are the classes");
     char *beside = names_beside(given.output);
-    imp_model model = {0};
+    imp_model *model = NULL;
     imp_embedded pictures = {0};
     const imp_destination files[FILES] = {
         [VECTORS] = {"-o", "a .npy file", given.output},
@@ -173,25 +173,26 @@ int imp_command_embed(int argc, char **argv)
     for (int i = 0; i < FILES && status == IMP_GO_ON; i++)
         status = imp_check_inputs(command, files[i].path, &given.pictures.model, 1);
     if (status == IMP_GO_ON)
-        status = given.labels ? imp_gather_classes(command, argv[1], &pictures)
-                              : imp_gather_pictures(command, argv + 1, operands, &pictures);
+        status = given.labels
+                     ? imp_gather_classes(command, &given.pictures, argv[1], &pictures)
+                     : imp_gather_pictures(command, &given.pictures, argv + 1, operands, &pictures);
     if (status == IMP_GO_ON) {
-        imp_tell_passed_over(command, pictures.gallery.passed_over);
+        imp_tell_passed_over(command, &pictures.gallery, NULL);
         status = check_names(&pictures.gallery, files[NAMES].path);
     }
     if (status == IMP_GO_ON)
-        status = imp_read_model(command, &given.pictures, &model);
+        status = imp_open_model(command, &given.pictures, &model);
     if (status == IMP_GO_ON)
-        status = imp_embed_pictures(command, &given.pictures, &model, &pictures);
+        status = imp_embed_pictures(command, &given.pictures, model, &pictures);
     if (status == IMP_GO_ON) {
         imp_tell_coloured(command, &given.pictures, imp_gallery_coloured(&pictures.gallery),
                           pictures.gallery.count);
         status = write_all(files, &pictures);
     }
     if (status == EXIT_SUCCESS)
-        imp_tell_mixture(&model);
+        imp_tell_mixture(model);
     imp_embedded_clear(&pictures);
-    imp_model_clear(&model);
+    imp_model_free(model);
     free(beside);
     return status;
 }

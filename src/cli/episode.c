@@ -25,7 +25,7 @@ static const char *const purposes[] = {"training", "validation", "testing", NULL
 /* clang-format off */
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Episode")},
-    {IMP_OPTION_CHOICE(arguments, kind), .name = "kind", .argument = "KIND", .choices = kinds,
+    {IMP_OPTION_CHOICE(arguments, kind), .name = "task", .argument = "KIND", .choices = kinds,
      .initial = "classes", .help = "what a label stands for"},
     {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
      .choices = purposes, .initial = "training", .help = "which random numbers and which split"},
@@ -52,7 +52,7 @@ static const imp_action actions[] = {
     {"draw", "DATA", 1, "one episode as JSON or a picture, or many to a file"}, {0}};
 
 static const char *const examples[] = {
-    "imp episode draw glyphs", "imp episode draw glyphs --kind super-classes --sheet episode.png",
+    "imp episode draw glyphs", "imp episode draw glyphs --task super-classes --sheet episode.png",
     "imp episode draw omniglot.pack --for testing --save test.jsonl --count 600", NULL};
 
 const imp_usage imp_episode_usage = {
@@ -132,7 +132,7 @@ static int write_sheet(const imp_dataset *dataset, const imp_episode *episode, c
                      cells + label * columns + start[part]);
     imp_error error;
     int status = EXIT_SUCCESS;
-    if (imp_contact_sheet_save(dataset, cells, episode->groups, columns, path, &error) != IMP_OK)
+    if (imp_contact_sheet_save(dataset, cells, episode->groups, columns, path, &error))
         status = fail(&error);
     free(cells);
     return status;
@@ -144,7 +144,7 @@ static int print_json(const imp_dataset *dataset, const imp_episode *episode)
 {
     char *text;
     imp_error error;
-    if (imp_episode_to_json(dataset, episode, &text, &error) != IMP_OK)
+    if (imp_episode_to_json(dataset, episode, &text, &error))
         return fail(&error);
     puts(text);
     imp_episode_text_free(text);
@@ -157,12 +157,12 @@ static int draw(const arguments *given, const imp_dataset *dataset)
     imp_error error;
     if (given->save) {
         if (imp_episodes_save(dataset, &wanted, (uint64_t)given->index, (size_t)given->count,
-                              given->save, &error) != IMP_OK)
+                              given->save, &error))
             return fail(&error);
         return EXIT_SUCCESS;
     }
     imp_episode episode;
-    if (imp_episode_draw(dataset, &wanted, (uint64_t)given->index, &episode, &error) != IMP_OK)
+    if (imp_episode_draw(dataset, &wanted, (uint64_t)given->index, &episode, &error))
         return fail(&error);
     int status =
         given->sheet ? write_sheet(dataset, &episode, given->sheet) : print_json(dataset, &episode);

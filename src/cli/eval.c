@@ -13,8 +13,11 @@
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
-#include "train/contestant.h"
-#include "train/evaluate_clustering.h"
+#include "data/survey.h"
+#include "evaluate/clustering.h"
+#include "evaluate/contestant.h"
+#include "model/built_in_model.h"
+#include "settings/choices.h"
 
 typedef struct arguments {
     imp_settings settings;
@@ -37,6 +40,7 @@ static const char *const statistics[] = {"running statistics", "statistics of ea
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Evaluation")},
     {IMP_OPTION_TEXT(arguments, model), .name = "model", .argument = "FILE",
+     .otherwise = "built in, of handwritten characters",
      .help = "the model that 'imp train' wrote"},
     {IMP_OPTION_INTEGER(arguments, episodes), .name = "episodes", .argument = "N",
      .integers = {1, 100000000}, .initial = "1000", .help = "how many"},
@@ -68,24 +72,30 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Episodes"), .otherwise = "as in training, but for the queries"},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
     {IMP_OPTION_HEADING("Method, or several with commas between"), .otherwise = "as trained"},
-    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    IMP_METHOD_OPTIONS
+    IMP_LEARNER_OPTIONS
     {IMP_OPTION_END}};
 /* clang-format on */
 
 static const char *const examples[] = {
     "imp eval --model run/model.safetensors",
-    "imp eval --model run/model.safetensors --task characters --way 20 --json",
+    "imp eval --model run/model.safetensors --task classes --way 20 --json",
+    "imp eval --data drawings --way 5 --shot 1   # the built-in model",
     "imp eval --model run/model.safetensors --method imp,dp-means",
-    "imp eval --model run/model.safetensors --unsupervised --way 100", NULL};
+    "imp eval --model run/model.safetensors --unsupervised --way 100",
+    NULL};
 
 const imp_usage imp_eval_usage = {
     .command = "eval",
     .summary = "Measure a trained model on test episodes",
     .details =
         "Draws test episodes, embeds their images with a trained model, classifies the queries by "
-        "one or more methods and prints the mean accuracy with its 95% interval. All that is "
-        "not said on the command line is as the model was trained. The JSON carries what it "
-        "takes to run the evaluation again.",
+        "one or more methods and prints the mean accuracy with its 95% interval. Where clusters "
+        "without a label came about, it prints two: among the classes, and open, where a query "
+        "that such a cluster won counts as wrong. All that is not said on the command line is as "
+        "the model was trained; but of a folder that it was not trained on the pictures are made "
+        "such as the model takes them, nothing is turned, and all classes are test classes. The "
+        "JSON carries what it takes to run the evaluation again.",
     .options = options,
     .examples = examples,
 };
@@ -102,7 +112,8 @@ static int fail(const imp_error *error)
 enum { MOST_CONTESTANTS = IMP_MOST_THRESHOLDS, NAME_ROOM = 32 };
 
 typedef struct field {
-    imp_contestant contestants[MOST_CONTESTANTS];
+    imp_settings settings[MOST_CONTESTANTS];
+    const imp_settings *list[MOST_CONTESTANTS];
     char names[MOST_CONTESTANTS][NAME_ROOM];
     size_t count;
 } field;
@@ -114,23 +125,22 @@ static int complain_sweep(const arguments *given)
                         given->sweep);
 }
 
-static bool add_contestant(field *all, const arguments *given, const imp_model *model,
-                           const char *name, double lambda)
+static bool add_contestant(field *all, const arguments *given, const char *name, double lambda)
 {
     if (all->count == MOST_CONTESTANTS)
         return false;
-    imp_settings settings = given->settings;
-    settings.method = all->names[all->count];
+    imp_settings *settings = &all->settings[all->count];
+    *settings = given->settings;
+    settings->method = all->names[all->count];
     snprintf(all->names[all->count], NAME_ROOM, "%s", name);
     if (!isnan(lambda))
-        settings.lambda = lambda;
-    all->contestants[all->count] = imp_contestant_of(model, &settings);
-    all->count++;
+        settings->rule.lambda = lambda;
+    all->list[all->count++] = settings;
     return true;
 }
 
 /* One contestant per method, or one per method and threshold. */
-static int gather(const arguments *given, const imp_model *model, field *all)
+static int gather(const arguments *given, field *all)
 {
     imp_sweep range = {0};
     if (given->sweep && !imp_sweep_parse(given->sweep, &range))
@@ -143,9 +153,9 @@ static int gather(const arguments *given, const imp_model *model, field *all)
         char name[NAME_ROOM];
         size_t length = strcspn(list, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, list);
-        bool fits = range.count > 0 || add_contestant(all, given, model, name, NAN);
+        bool fits = range.count > 0 || add_contestant(all, given, name, NAN);
         for (size_t i = 0; i < range.count && fits; i++)
-            fits = add_contestant(all, given, model, name, imp_sweep_at(&range, i));
+            fits = add_contestant(all, given, name, imp_sweep_at(&range, i));
         if (!fits)
             return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
                                 MOST_CONTESTANTS);
@@ -156,13 +166,30 @@ static int gather(const arguments *given, const imp_model *model, field *all)
 
 /* ---- output ---- */
 
-static json_t *result_json(const imp_contestant *contestant, const imp_evaluation *result)
+/* What batch norm uses. */
+static const char *statistics_of(const arguments *given)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "method", contestant->method,
-                     "accuracy", imp_json_number(result->accuracy.mean), "interval",
-                     imp_json_number(result->accuracy.half_width), "clusters",
+    const imp_learner_info *learner = imp_learner_find(given->settings.learner);
+    return learner && !learner->embeds ? learner->batch_norm : statistics[given->batch_norm];
+}
+
+/* The method that takes part, or the learner that has none. */
+static const char *name_of(const imp_settings *settings)
+{
+    const imp_learner_info *learner = imp_learner_find(settings->learner);
+    return learner && !learner->by_method ? learner->name : settings->method;
+}
+
+static json_t *result_json(const imp_settings *settings, const imp_evaluation *result)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+                     name_of(settings), "accuracy", imp_json_number(result->accuracy.mean),
+                     "interval", imp_json_number(result->accuracy.half_width), "open_accuracy",
+                     imp_json_number(result->open_accuracy.mean), "open_interval",
+                     imp_json_number(result->open_accuracy.half_width), "clusters",
                      imp_json_number(result->clusters.mean), "clusters_per_class",
-                     imp_json_number(result->clusters_per_class), "loss",
+                     imp_json_number(result->clusters_per_class), "unlabeled_clusters",
+                     imp_json_number(result->unlabeled_clusters), "loss",
                      imp_json_number(result->loss), "lambda", imp_json_number(result->lambda));
 }
 
@@ -171,15 +198,21 @@ static int print_json(const arguments *given, const char *command_line, const im
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
-        json_array_append_new(list, result_json(&all->contestants[i], &results[i]));
+        json_array_append_new(list, result_json(&all->settings[i], &results[i]));
     json_t *report = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
         imp_json_any_text(command_line), "model", imp_json_any_text(given->model), "data",
         imp_json_any_text(given->settings.data), "fingerprint", imp_dataset_fingerprint(dataset),
         "seed", (json_int_t)given->test_seed, "episodes", (json_int_t)given->episodes, "batch_norm",
-        statistics[given->batch_norm], "settings", imp_settings_to_json(&given->settings),
-        "results", list);
+        statistics_of(given), "settings", imp_settings_to_json(&given->settings), "results", list);
     return imp_json_print_report(command, report);
+}
+
+static void print_accuracy(imp_interval accuracy)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.2f%% ± %.2f", 100 * accuracy.mean, 100 * accuracy.half_width);
+    printf("%19s", text); /* the sign takes two bytes */
 }
 
 static void print_table(const arguments *given, const imp_dataset *dataset, const field *all,
@@ -189,23 +222,32 @@ static void print_table(const arguments *given, const imp_dataset *dataset, cons
            (long long)given->test_seed);
     imp_print_text(given->settings.data, stdout);
     printf(" (%.12s), batch norm with %s\n\n", imp_dataset_fingerprint(dataset),
-           statistics[given->batch_norm]);
-    printf("%-22s%18s%12s%14s%12s\n", "method", "accuracy", "clusters", "per class", "lambda");
+           statistics_of(given));
+    bool open = false;
+    for (size_t i = 0; i < all->count; i++)
+        open |= results[i].unlabeled_clusters > 0;
+    printf("%-22s%18s%s%12s%14s%12s\n", "method", "accuracy", open ? "              open" : "",
+           "clusters", "per class", "lambda");
     for (size_t i = 0; i < all->count; i++) {
-        char accuracy[40], lambda[24] = "-";
-        snprintf(accuracy, sizeof accuracy, "%.2f%% ± %.2f", 100 * results[i].accuracy.mean,
-                 100 * results[i].accuracy.half_width);
+        char lambda[24] = "-";
+        printf("%-22s", name_of(&all->settings[i]));
+        print_accuracy(results[i].accuracy);
+        if (open)
+            print_accuracy(results[i].open_accuracy);
         if (isfinite(results[i].lambda))
             snprintf(lambda, sizeof lambda, "%.2f", results[i].lambda);
-        /* the sign takes two bytes */
-        printf("%-22s%19s%12.2f%14.2f%12s\n", all->contestants[i].method, accuracy,
-               results[i].clusters.mean, results[i].clusters_per_class, lambda);
+        printf("%12.2f%14.2f%12s\n", results[i].clusters.mean, results[i].clusters_per_class,
+               lambda);
     }
+    if (open)
+        puts("\naccuracy is among the classes; open counts a query that a cluster without a label "
+             "won as wrong");
 }
 
-static void show(size_t done, size_t total, void *context)
+static bool show(size_t done, size_t total, void *context)
 {
     imp_progress_show(context, done, total, false, "episodes");
+    return true; /* Ctrl-C ends the process: nothing is half made */
 }
 
 /* ---- the command ---- */
@@ -216,25 +258,22 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
     field *all = calloc(1, sizeof *all);
     imp_evaluation *results = calloc(MOST_CONTESTANTS, sizeof *results);
     int status = IMP_EXIT_FAILURE;
-    imp_encoder *encoder = NULL;
     imp_error error;
     if (!all || !results) {
         imp_complain(status, command, "out of memory");
-    } else if ((status = gather(given, model, all)) == IMP_GO_ON) {
+    } else if ((status = gather(given, all)) == IMP_GO_ON) {
         imp_progress_line line = imp_progress_start(given->quiet);
-        imp_evaluate_options wanted = {
-            .task = imp_settings_task(&given->settings, (imp_purpose)(given->purpose + 1)),
-            .episodes = (size_t)given->episodes,
-            .threads = (int)given->threads,
-            .network = given->batch_norm == EPISODE ? model->network : NULL,
-            .progress = show,
-            .context = &line};
-        wanted.task.pool = (imp_pool)given->pool;
-        wanted.task.seed = (uint64_t)given->test_seed;
-        imp_status failed = imp_encoder_create(model->network, &encoder, &error);
-        if (!failed)
-            failed = imp_evaluate(encoder, dataset, all->contestants, all->count, &wanted, results,
-                                  &error);
+        imp_evaluation_options wanted = imp_evaluation_defaults();
+        wanted.purpose = (imp_purpose)(given->purpose + 1);
+        wanted.pool = (imp_pool)given->pool;
+        wanted.seed = (uint64_t)given->test_seed;
+        wanted.episodes = (size_t)given->episodes;
+        wanted.episode_statistics = given->batch_norm == EPISODE;
+        wanted.threads = (int)given->threads;
+        wanted.proceed = show;
+        wanted.context = &line;
+        imp_status failed =
+            imp_evaluate_model(model, all->list, all->count, dataset, &wanted, results, &error);
         imp_progress_end(&line);
         status = failed ? fail(&error) : EXIT_SUCCESS;
         if (!failed && given->json)
@@ -242,7 +281,6 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
         else if (!failed)
             print_table(given, dataset, all, results);
     }
-    imp_encoder_free(encoder);
     free(all);
     free(results);
     return status;
@@ -258,7 +296,8 @@ static int evaluate_clusters(const arguments *given, const imp_model *model,
         return complain_sweep(given);
     for (size_t i = 0; i < range.count; i++)
         lambdas[i] = imp_sweep_at(&range, i);
-    imp_cluster_contest contest = {.dataset = dataset,
+    imp_cluster_contest contest = {.encoder = model->encoder,
+                                   .dataset = dataset,
                                    .settings = &given->settings,
                                    .purpose = (imp_purpose)(given->purpose + 1),
                                    .pool = (imp_pool)given->pool,
@@ -274,28 +313,96 @@ static int evaluate_clusters(const arguments *given, const imp_model *model,
                                    .quiet = given->quiet,
                                    .model = given->model,
                                    .command_line = command_line};
+    return imp_eval_clusters(&contest);
+}
+
+/* ---- data that the model was not trained on ---- */
+
+static bool is_typed(int argc, char **argv, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, name, length) == 0 &&
+            (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
+            return true;
+    return false;
+}
+
+/* Whether pictures of the folder are to be inverted for the model, as imp_model_embed_files() would
+ * invert them. */
+static int choose_ink(const imp_model *model, const char *path, int *ink, const char **why)
+{
+    imp_inversion inversion = imp_model_info_of(model)->inversion;
+    imp_survey survey = {0};
     imp_error error;
-    imp_encoder *encoder;
-    if (imp_encoder_create(model->network, &encoder, &error) != IMP_OK)
+    if (inversion == IMP_INVERT_LIGHT && imp_survey_make(&survey, path, &error))
         return fail(&error);
-    contest.encoder = encoder;
-    int status = imp_eval_clusters(&contest);
-    imp_encoder_free(encoder);
+    bool invert = inversion == IMP_INVERT_ALL || (inversion == IMP_INVERT_LIGHT && survey.on_light);
+    *ink = invert ? IMP_INK_INVERT : IMP_INK_AS_IS;
+    *why = !invert                         ? "as they are"
+           : inversion == IMP_INVERT_LIGHT ? "inverted because the ground is light"
+                                           : "inverted as in training";
+    return IMP_GO_ON;
+}
+
+/* What the settings of the training say of its data is not about a folder that somebody brings
+ * along: what was not typed follows from the model and from a look at the pictures. */
+static int meet_folder(int argc, char **argv, arguments *given, const imp_model *model)
+{
+    const char *path, *ink = "as typed";
+    imp_settings *settings = &given->settings;
+    if (!imp_names_folder(settings->data, &path) ||
+        strcmp(settings->data, model->settings.data) == 0)
+        return IMP_GO_ON;
+    const imp_model_info *info = imp_model_info_of(model);
+    int status = IMP_GO_ON;
+    if (!is_typed(argc, argv, "colour"))
+        settings->colour = info->channels == 3 ? 2 : 1; /* imp_colour_names */
+    if (!is_typed(argc, argv, "rotations"))
+        settings->rotations = 1;
+    if (!is_typed(argc, argv, "split"))
+        settings->split = given->purpose == 0 ? "classes:0/1/0" : "classes:0/0/1";
+    if (!is_typed(argc, argv, "ink"))
+        status = choose_ink(model, path, &settings->ink, &ink);
+    if (status == IMP_GO_ON && !given->quiet)
+        imp_complain(EXIT_SUCCESS, command,
+                     "pictures are made %zux%zu, %s, %s; %s; the split is %s", info->width,
+                     info->height, info->channels == 3 ? "coloured" : "gray", ink,
+                     settings->rotations == 1 ? "not turned" : "turned, too", settings->split);
     return status;
 }
 
-static int check_images(const arguments *given, const imp_model *model, const imp_dataset *dataset)
+/* Testing on what was trained on would flatter. */
+static int check_strangers(const arguments *given, const imp_model *model,
+                           const imp_dataset *dataset)
 {
-    const imp_network_options *input = imp_network_options_of(model->network);
-    if (input->channels == imp_dataset_channels(dataset) &&
-        input->height == imp_dataset_size(dataset) && input->width == imp_dataset_size(dataset))
+    const char *known = imp_model_info_of(model)->fingerprint;
+    if (strcmp(given->settings.data, model->settings.data) == 0 || !known[0] ||
+        strcmp(known, imp_dataset_fingerprint(dataset)) != 0 ||
+        strcmp(given->settings.split, model->settings.split) == 0)
+        return IMP_GO_ON;
+    return imp_complain(
+        IMP_EXIT_FAILURE, command,
+        "'%s' holds the pictures that the model was trained on; --split %s tests on "
+        "classes that it has not seen",
+        given->settings.data, model->settings.split);
+}
+
+/* Whether there are classes to draw from. */
+static int check_classes(const arguments *given, const imp_dataset *dataset)
+{
+    static const imp_split own[] = {IMP_SPLIT_VALIDATION, IMP_SPLIT_TEST};
+    if (given->pool != 0 || given->unsupervised)
+        return IMP_GO_ON;
+    size_t labels = imp_choices_labels(&given->settings, dataset, own[given->purpose]);
+    if (labels > 0)
         return IMP_GO_ON;
     return imp_complain(IMP_EXIT_FAILURE, command,
-                        "'%s' takes images of %zux%zux%zu, and those of '%s' are %ux%ux%u; --size "
-                        "and --colour change that",
-                        given->model, input->channels, input->height, input->width,
-                        given->settings.data, imp_dataset_channels(dataset),
-                        imp_dataset_size(dataset), imp_dataset_size(dataset));
+                        "'%s' has no classes for %s among its %zu (split %s); --split "
+                        "classes:0/0/1 makes test classes of all, and --pool train draws from "
+                        "those for training",
+                        given->settings.data, purposes[given->purpose],
+                        imp_dataset_classes(dataset), given->settings.split);
 }
 
 /* The words as typed, for the JSON; cut to fit. */
@@ -306,7 +413,7 @@ static void join(int argc, char **argv, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, " %s", argv[i]);
 }
 
-static int run(int argc, char **argv, arguments *given, imp_model *model)
+static int run(int argc, char **argv, arguments *given, imp_model **model)
 {
     char command_line[4000];
     imp_error error;
@@ -315,16 +422,25 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
     int operands, status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    if (!given->model)
+    if (!given->model && imp_built_in_model_size == 0)
         return imp_complain(IMP_EXIT_USAGE, command, "needs --model FILE");
-    if (imp_model_load(given->model, (int)given->threads, model, &error) != IMP_OK)
+    if (!given->model && !is_typed(argc, argv, "data"))
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "needs --data FOLDER to test the built-in model on, or --model FILE");
+    if (imp_model_open(given->model, NULL, model, &error) != IMP_OK)
         return fail(&error);
 
     /* The command line over what the model says. */
-    given->settings = imp_evaluation_settings(model);
+    given->settings = imp_settings_of_model(*model);
     if (given->unsupervised)
         imp_clustering_open(&given->settings);
     status = imp_parse(&imp_eval_usage, argc, argv, given, &operands);
+    if (status != IMP_GO_ON)
+        return status;
+
+    if (!given->model)
+        given->model = imp_built_in_model_name;
+    status = meet_folder(argc, argv, given, *model);
     if (status != IMP_GO_ON)
         return status;
 
@@ -332,10 +448,15 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
     imp_dataset_options data = imp_settings_data(&given->settings, (int)given->threads);
     if (imp_dataset_open(given->settings.data, &data, &dataset, &error) != IMP_OK)
         return fail(&error);
-    status = check_images(given, model, dataset);
+    if (imp_check_images(*model, &given->settings, dataset, &error) != IMP_OK)
+        status = fail(&error);
     if (status == IMP_GO_ON)
-        status = given->unsupervised ? evaluate_clusters(given, model, dataset, command_line)
-                                     : evaluate(given, model, dataset, command_line);
+        status = check_strangers(given, *model, dataset);
+    if (status == IMP_GO_ON)
+        status = check_classes(given, dataset);
+    if (status == IMP_GO_ON)
+        status = given->unsupervised ? evaluate_clusters(given, *model, dataset, command_line)
+                                     : evaluate(given, *model, dataset, command_line);
     imp_dataset_free(dataset);
     return status;
 }
@@ -343,8 +464,8 @@ static int run(int argc, char **argv, arguments *given, imp_model *model)
 int imp_command_eval(int argc, char **argv)
 {
     arguments given = {0};
-    imp_model model = {0};
+    imp_model *model = NULL;
     int status = run(argc, argv, &given, &model);
-    imp_model_clear(&model);
+    imp_model_free(model);
     return status;
 }

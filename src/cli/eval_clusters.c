@@ -11,9 +11,9 @@
 #include <imp/version.h>
 
 #include "base/json.h"
-#include "cli/cluster.h"
 #include "cli/progress.h"
-#include "train/evaluate_clustering.h"
+#include "cli/vectors.h"
+#include "evaluate/clustering.h"
 
 static const char command[] = "eval";
 
@@ -44,7 +44,7 @@ static int gather(const imp_cluster_contest *contest, field *all)
         imp_settings settings = *contest->settings;
         settings.method = name;
         imp_cluster_options rule;
-        if (imp_clustering_rule(&settings, &rule, &error) != IMP_OK)
+        if (imp_clustering_options(&settings, &rule, &error) != IMP_OK)
             return imp_complain(IMP_EXIT_USAGE, command, "%s; choose with --method", error.message);
         if (all->count + thresholds > MOST_RULES)
             return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
@@ -52,7 +52,7 @@ static int gather(const imp_cluster_contest *contest, field *all)
         for (size_t i = 0; i < thresholds; i++) {
             all->rules[all->count] = rule;
             if (contest->lambda_count > 0)
-                all->rules[all->count].lambda = contest->lambdas[i];
+                all->rules[all->count].rule.lambda = contest->lambdas[i];
             all->count++;
         }
         list += length + (list[length] == ',');
@@ -79,6 +79,7 @@ static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_
                                     .episodes = contest->episodes,
                                     .threads = contest->threads,
                                     .network = contest->network,
+                                    .episode_statistics = contest->network,
                                     .progress = show_episodes,
                                     .context = line};
     options.task.seed = contest->seed;
@@ -93,11 +94,11 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
     options.progress = show_candidates;
     for (size_t r = 0; r < all->count; r++) {
         imp_cluster_options *rule = &all->rules[r];
-        if (!isnan(rule->lambda))
+        if (!isnan(rule->rule.lambda))
             continue;
         all->chosen = true;
         imp_status status = imp_tune_clustering(contest->encoder, contest->dataset, rule, &options,
-                                                &rule->lambda, error);
+                                                &rule->rule.lambda, error);
         if (status)
             return status;
     }
@@ -118,11 +119,11 @@ static int print_json(const imp_cluster_contest *contest, const field *all)
         const imp_cluster_options *rule = &all->rules[r];
         const imp_clustering_evaluation *result = &all->results[r];
         json_array_append_new(
-            list, json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method",
-                            imp_cluster_methods[rule->rule], "lambda", rule->lambda,
-                            "lambda_chosen", all->chosen, "purity", interval_json(result->purity),
-                            "nmi", interval_json(result->nmi), "ami", interval_json(result->ami),
-                            "clusters", interval_json(result->clusters)));
+            list,
+            json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method", rule->method, "lambda",
+                      rule->rule.lambda, "lambda_chosen", all->chosen, "purity",
+                      interval_json(result->purity), "nmi", interval_json(result->nmi), "ami",
+                      interval_json(result->ami), "clusters", interval_json(result->clusters)));
     }
     json_t *report = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(),
@@ -149,7 +150,7 @@ static void print_table(const imp_cluster_contest *contest, const field *all)
     for (size_t r = 0; r < all->count; r++) {
         const imp_clustering_evaluation *result = &all->results[r];
         const imp_interval measures[] = {result->purity, result->nmi, result->ami};
-        printf("%-12s%10.3f", imp_cluster_methods[all->rules[r].rule], all->rules[r].lambda);
+        printf("%-12s%10.3f", all->rules[r].method, all->rules[r].rule.lambda);
         for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
             char text[40];
             snprintf(text, sizeof text, "%.3f ± %.3f", measures[m].mean, measures[m].half_width);

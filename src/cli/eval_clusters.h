@@ -7,7 +7,7 @@
 
 #include <imp/encoder.h>
 
-#include "train/settings.h"
+#include "settings/settings.h"
 
 /* What is measured, and on what. */
 typedef struct imp_cluster_contest {
@@ -22,7 +22,7 @@ typedef struct imp_cluster_contest {
     const double *lambdas;        /* to measure at; none: the setting, or the choice */
     size_t lambda_count;
     int threads;
-    imp_network *network;   /* as in imp_evaluate_options, */
+    imp_network *network;   /* whose statistics of each episode are used, or NULL */
     const char *statistics; /* and what the output calls it */
     bool json, quiet;
     const char *model, *command_line; /* for the JSON */

@@ -1,5 +1,4 @@
 /* fit.c - `imp fit`: a few labelled and unlabelled points into a mixture to keep. */
-#include <math.h>
 #include <stdlib.h>
 
 #include <imp/mixture.h>
@@ -9,7 +8,8 @@
 
 typedef struct settings {
     imp_point_files files;
-    imp_parameters parameters;
+    imp_rule rule;
+    imp_choice_settings choice;
     const char *output;
     bool json;
 } settings;
@@ -18,7 +18,13 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
     IMP_POINT_OPTIONS(settings, files, "", "integers from 0 on", ""),
     {IMP_OPTION_HEADING("Method")},
-    IMP_PARAMETER_OPTIONS(settings, parameters, "", ""),
+    IMP_PRESET_OPTION(settings, choice),
+    {IMP_OPTION_REST},
+    IMP_MORE_CHOICE_OPTIONS(settings, choice),
+    {IMP_OPTION_RULE(settings, rule)},
+    {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
+     .numbers = {0, 1}, .initial = "0.05",
+     .help = "how many points of known classes imp predict --open-set may send to none"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},
@@ -36,28 +42,18 @@ const imp_usage imp_fit_usage = {
     .summary = "Fit a mixture to labelled and unlabelled points and save it",
     .details =
         "Makes clusters of labelled and unlabelled points by Algorithm 1 of the paper and writes "
-        "them to a file, for imp predict to ask and imp add to grow. At least one point must "
-        "have a label, or --lambda be given.",
+        "them to a file, for imp predict to ask and imp add to grow. Labelled points that are held "
+        "out in turn choose what is not given. At least one point must have a label, or --lambda "
+        "be given.",
     .options = options,
     .examples = examples,
 };
 
 static const char *const command = "fit";
 
-static int fit(const settings *given, const imp_labeled_rows *points, double lambda)
+static int fit(const settings *given, const imp_labeled_rows *points)
 {
-    imp_mixture_options mixture_options;
-    imp_mixture_options_init(&mixture_options);
-    const imp_parameters *parameters = &given->parameters;
-    if (!isnan(parameters->alpha))
-        mixture_options.alpha = parameters->alpha;
-    if (!isnan(parameters->sigma_l))
-        mixture_options.sigma_l = parameters->sigma_l;
-    if (!isnan(parameters->sigma_u))
-        mixture_options.sigma_u = parameters->sigma_u;
-    if (parameters->cluster_steps > 0)
-        mixture_options.cluster_steps = (size_t)parameters->cluster_steps;
-    mixture_options.lambda = lambda;
+    imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
     imp_mixture *mixture;
     imp_error error;
     imp_status status =
@@ -65,6 +61,8 @@ static int fit(const settings *given, const imp_labeled_rows *points, double lam
                         points->rows.dimensions, &mixture_options, &mixture, &error);
     if (status == IMP_OK)
         status = imp_mixture_save(mixture, given->output, &error);
+    if (status == IMP_OK)
+        imp_mixture_tell(command, mixture);
     int exit_status = status == IMP_OK
                           ? imp_mixture_print(command, mixture, given->json)
                           : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -74,23 +72,24 @@ static int fit(const settings *given, const imp_labeled_rows *points, double lam
 
 int imp_command_fit(int argc, char **argv)
 {
-    settings given = {.parameters = IMP_NO_PARAMETERS};
+    settings given = {.rule = IMP_RULE_AUTO};
     int operands;
     int status = imp_parse(&imp_fit_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
-    double lambda;
     status = imp_check_point_files(command, &given.files, given.output);
-    if (status == IMP_GO_ON)
-        status = imp_read_lambda(command, given.parameters.lambda, &lambda);
     if (status != IMP_GO_ON)
         return status;
+    imp_lock lock = {-1};
     imp_labeled_rows points;
     status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
-        status = fit(&given, &points, lambda);
+        status = imp_mixture_lock(command, given.output, &lock);
+    if (status == IMP_GO_ON)
+        status = fit(&given, &points);
+    imp_lock_release(&lock);
     imp_labeled_rows_clear(&points);
     return status;
 }

@@ -5,6 +5,7 @@
  * 130 when it was interrupted.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "kernels/kernels.h"
 
 static int complain_option(const char *word)
 {
@@ -48,12 +50,18 @@ static int run(int argc, char **argv)
     const imp_command *command = imp_command_find(word);
     if (!command)
         return IMP_EXIT_USAGE;
+    /* Also where nothing is computed: whoever misspells it believes that it holds. */
+    const imp_kernels *kernels;
+    imp_error error;
+    if (imp_kernels_choose(&kernels, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command->usage->command, "%s", error.message);
     imp_interrupt_tell(command->usage->command);
     return command->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write, which cleans up */
     int status = run(argc, argv);
 
     /* A full disk shows only when the last of the output is written. */

@@ -137,7 +137,8 @@ static void print_options(const imp_usage *usage, FILE *stream)
 {
     fputs(".SH OPTIONS\n", stream);
     const imp_option *heading = NULL;
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++) {
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));) {
         if (option->kind == IMP_KIND_HEADING) {
             heading = option;
             fputs(".SS ", stream);
@@ -189,10 +190,11 @@ static void print_environment(FILE *stream)
                 "The instruction set to compute with: avx512, avx2 or portable. Unset, it is the "
                 "best that the processor has. Results may differ between them in rounding.",
                 stream);
-    print_entry("OMP_NUM_THREADS",
-                "How many threads a command uses that was given no --threads. No result depends on "
-                "their number.",
-                stream);
+    print_entry(
+        "OMP_NUM_THREADS",
+        "How many threads a command uses that was given no --threads; unset, as many as there "
+        "are processors. No result depends on their number.",
+        stream);
     print_entry("http_proxy, https_proxy, no_proxy",
                 "How imp data get reaches the network, as curl(1) explains.", stream);
     print_entry("XDG_CACHE_HOME",
@@ -213,7 +215,8 @@ static void print_files(FILE *stream)
                 stream);
     print_entry("RUN/settings.json, model.safetensors, checkpoint.safetensors, log.jsonl, log.csv",
                 "The folder of a training run: its settings, the best model so far, the state to "
-                "resume from, and its log twice.",
+                "resume from (the one before it is checkpoint.previous.safetensors), and its log "
+                "twice.",
                 stream);
     print_entry("share/imp/recipes/*.recipe",
                 "The settings of the paper's experiments, to read and to copy. They are built into "

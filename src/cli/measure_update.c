@@ -40,10 +40,9 @@ typedef struct bench {
 
 static imp_settings settings_of(const imp_update_task *task)
 {
-    enum { CHARACTERS, ALPHABETS };
     imp_settings settings;
     imp_settings_init(&settings);
-    settings.task = task->alphabets ? ALPHABETS : CHARACTERS;
+    settings.task = task->alphabets ? IMP_EPISODE_SUPER_CLASSES : IMP_EPISODE_CLASSES;
     settings.way = (int64_t)task->way;
     settings.modes = 10;
     settings.shot = 1;
@@ -124,7 +123,7 @@ static imp_status step_bare(bench *b, uint64_t index, double *seconds)
 
 /* ---- updates ---- */
 
-static void note(bench *b, const imp_update_times *times, double update, double bare)
+static void note(bench *b, const imp_train_times *times, double update, double bare)
 {
     const double row[COLUMNS] = {
         [UPDATE] = update,
@@ -202,12 +201,12 @@ imp_status imp_measure_update(const imp_update_task *task, imp_update_result *re
 {
     bench b = {.task = task, .settings = settings_of(task), .error = error};
     imp_status status = prepare(&b);
-    imp_train_options options = {
+    imp_trainer_options options = {
         .folder = task->folder, .threads = task->threads, .proceed = after_update, .context = &b};
     imp_train_result trained;
     b.resumed = imp_clock();
     if (!status)
-        status = imp_train(&b.settings, b.dataset, &options, &trained, error);
+        status = imp_trainer_run(&b.settings, b.dataset, &options, &trained, error);
     if (!status)
         status = b.status;
     if (!status)

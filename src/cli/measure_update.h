@@ -20,7 +20,7 @@ typedef struct imp_update_task {
 typedef struct imp_update_result {
     size_t images, updates;
     double update;                                  /* from its beginning to the next one's */
-    double feed, network, method, optimizer, rest;  /* of an update: imp_update_times */
+    double feed, network, method, optimizer, rest;  /* of an update: imp_train_times */
     double bare;                                    /* the network alone on the same images */
     double overhead, least_overhead, most_overhead; /* update / bare - 1; first and last decile */
     double beyond;                                  /* update / its own network's time - 1 */

@@ -47,7 +47,7 @@ static imp_status count_confusion(const int32_t *truth, const int32_t *found, si
     int32_t *labels;
     size_t distinct;
     imp_status status = imp_distinct_of_both(truth, found, count, &labels, &distinct, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     imp_release(labels);
     if (distinct <= MOST_COUNTED)
@@ -99,7 +99,7 @@ static int report(const settings *given, const int32_t *truth, const int32_t *fo
 {
     imp_confusion confusion;
     imp_error error;
-    if (count_confusion(truth, found, count, &confusion, &error) != IMP_OK)
+    if (count_confusion(truth, found, count, &confusion, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     imp_interval accuracy = imp_accuracy(truth, found, count);
     int status;

@@ -13,6 +13,83 @@ int imp_mixture_read(const char *command, const char *path, imp_mixture **mixtur
     return IMP_GO_ON;
 }
 
+int imp_mixture_lock(const char *command, const char *path, imp_lock *lock)
+{
+    imp_error error;
+    if (imp_lock_take(lock, path, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return IMP_GO_ON;
+}
+
+const char *const imp_preset_names[] = {"auto", "paper", NULL};
+const char *const imp_metric_names[] = {"auto", "as-is", "scaled", "standard",
+                                        "unit", "root",  "cosine", NULL};
+const char *const imp_whitening_names[] = {"auto", "no", "yes", NULL};
+const imp_option_info imp_unlabeled_weight_info = {
+    .name = "unlabeled-weight", .kind = IMP_NUMBER, .least = 0, .most = 1, .initial = IMP_AUTO};
+
+imp_mixture_options imp_choice_options(const imp_choice_settings *given, const imp_rule *rule)
+{
+    imp_mixture_options options = imp_mixture_defaults();
+    options.rule = *rule;
+    options.preset = (imp_preset)given->preset;
+    options.metric = (imp_metric_kind)given->metric;
+    options.whitening = (imp_whitening)given->whitening;
+    options.unlabeled_weight = given->unlabeled_weight;
+    options.open_set_rate = given->open_set_rate;
+    return options;
+}
+
+static const char *whitening_of(bool whitened)
+{
+    return whitened ? ", whitened" : "";
+}
+
+void imp_mixture_tell(const char *command, const imp_mixture *mixture)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    size_t clusters = imp_mixture_summarize(mixture).clusters;
+    if (choice.held_out > 0)
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu points held out chose: metric %s%s, %zu cluster%s, loss %.3f, accuracy "
+                     "%.3f",
+                     choice.held_out, imp_metric_name(choice.metric), whitening_of(choice.whitened),
+                     clusters, clusters == 1 ? "" : "s", choice.loss, choice.accuracy);
+    if (choice.little)
+        imp_complain(EXIT_SUCCESS, command,
+                     "the labels say little: no class has two labelled points, or there is one "
+                     "class, so the metric, %s, and the variance are the usual ones",
+                     imp_metric_name(choice.metric));
+    if (choice.every_point)
+        imp_complain(EXIT_SUCCESS, command,
+                     "every labelled point became a cluster: the nearest of them decides");
+}
+
+void imp_choice_to_json(const imp_mixture *mixture, json_t *object)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    json_t *told = json_object(), *candidates = json_array();
+    for (size_t i = 0; i < choice.candidates; i++) {
+        imp_mixture_candidate tried = imp_mixture_candidate_at(mixture, i);
+        json_t *entry = json_object();
+        json_object_set_new(entry, "metric", json_string(imp_metric_name(tried.metric)));
+        json_object_set_new(entry, "whitened", json_boolean(tried.whitened));
+        json_object_set_new(entry, "loss", imp_json_number(tried.loss));
+        json_array_append_new(candidates, entry);
+    }
+    json_object_set_new(told, "metric", json_string(imp_metric_name(choice.metric)));
+    json_object_set_new(told, "whitened", json_boolean(choice.whitened));
+    json_object_set_new(told, "unlabeled_weight", imp_json_number(choice.unlabeled_weight));
+    json_object_set_new(told, "held_out", json_integer((json_int_t)choice.held_out));
+    json_object_set_new(told, "loss", imp_json_number(choice.loss));
+    json_object_set_new(told, "accuracy", imp_json_number(choice.accuracy));
+    json_object_set_new(told, "open_set_distance", imp_json_number(choice.open_set_distance));
+    json_object_set_new(told, "candidates", candidates);
+    json_object_set_new(object, "choice", told);
+}
+
 static int print_json(const char *command, const imp_mixture *mixture)
 {
     imp_mixture_summary summary = imp_mixture_summarize(mixture);
@@ -30,10 +107,11 @@ static int print_json(const char *command, const imp_mixture *mixture)
     }
     json_object_set_new(object, "dimensions", json_integer((json_int_t)summary.dimensions));
     json_object_set_new(object, "classes", json_integer((json_int_t)summary.classes));
-    json_object_set_new(object, "lambda", imp_json_number(summary.lambda));
-    json_object_set_new(object, "sigma_l", imp_json_number(summary.sigma_l));
-    json_object_set_new(object, "sigma_u", imp_json_number(summary.sigma_u));
+    json_object_set_new(object, "lambda", imp_json_number(summary.rule.lambda));
+    json_object_set_new(object, "sigma_l", imp_json_number(summary.rule.sigma_l));
+    json_object_set_new(object, "sigma_u", imp_json_number(summary.rule.sigma_u));
     json_object_set_new(object, "clusters", clusters);
+    imp_choice_to_json(mixture, object);
     return imp_json_print(command, object);
 }
 

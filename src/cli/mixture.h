@@ -6,6 +6,51 @@
 
 #include <imp/mixture.h>
 
+#include "base/lock.h"
+#include "cli/options.h"
+#include "cli/vectors.h"
+
+/* What may be said about things that the points choose otherwise. */
+typedef struct imp_choice_settings {
+    int preset, metric, whitening; /* as in imp_mixture_options */
+    double unlabeled_weight, open_set_rate;
+} imp_choice_settings;
+
+extern const char *const imp_preset_names[], *const imp_metric_names[],
+                                                 *const imp_whitening_names[];
+extern const imp_option_info imp_unlabeled_weight_info;
+
+/* clang-format off */
+#define IMP_PRESET_OPTION(settings, member)                                                       \
+    {IMP_OPTION_CHOICE(settings, member.preset), .name = "preset", .argument = "NAME",             \
+     .choices = imp_preset_names, .initial = "auto",                                               \
+     .help = "auto: points held out choose what is not given; paper: the paper's numbers"}
+#define IMP_MORE_CHOICE_OPTIONS(settings, member)                                                  \
+    {IMP_OPTION_CHOICE(settings, member.metric), .name = "metric", .argument = "NAME",             \
+     .choices = imp_metric_names, .initial = "auto",                                               \
+     .help = "where points are compared: as they are, scaled, with standard features, at unit "    \
+             "length, their roots so, by cosine"},                                                 \
+    {IMP_OPTION_CHOICE(settings, member.whitening), .name = "whiten", .argument = "WHEN",          \
+     .choices = imp_whitening_names, .initial = "auto",                                            \
+     .help = "divide by the covariance within classes"},                                           \
+    {IMP_OPTION_NUMBER(settings, member.unlabeled_weight), .name = "unlabeled-weight",             \
+     .argument = "W", .initial = "auto", .info = &imp_unlabeled_weight_info,                       \
+     .help = "what an unlabelled point counts for where a labelled one counts 1"}
+/* clang-format on */
+
+/* The options of a mixture with these settings. */
+imp_mixture_options imp_choice_options(const imp_choice_settings *given, const imp_rule *rule);
+
+/* Says on stderr, in a line, what the points chose, and warns where they could say little. */
+void imp_mixture_tell(const char *command, const imp_mixture *mixture);
+
+/* Adds what was chosen and why to an object. */
+void imp_choice_to_json(const imp_mixture *mixture, json_t *object);
+
+/* Waits until no other command changes the mixture at `path`, if there is one; returns as the next.
+ */
+int imp_mixture_lock(const char *command, const char *path, imp_lock *lock);
+
 /* Reads a mixture; returns IMP_GO_ON, or the status to exit with after a sentence. */
 int imp_mixture_read(const char *command, const char *path, imp_mixture **mixture);
 

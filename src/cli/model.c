@@ -9,8 +9,8 @@
 #include "cli/destination.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
-#include "train/model.h"
-#include "train/onnx.h"
+#include "model/model.h"
+#include "nn/onnx.h"
 
 typedef struct arguments {
     imp_settings settings;
@@ -37,7 +37,7 @@ static const imp_option options[] = {
     {IMP_OPTION_INTEGER(arguments, side), .name = "size", .argument = "N",
      .integers = {1, 4096}, .initial = "28", .help = "side of its images"},
     {IMP_OPTION_HEADING("import: its method")},
-    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    IMP_METHOD_OPTIONS
     {IMP_OPTION_END}};
 /* clang-format on */
 
@@ -73,46 +73,44 @@ static int fail(const imp_error *error)
 
 /* ---- info ---- */
 
-static size_t parameters_of(const imp_model *model)
-{
-    return imp_network_parameter_count(model->network);
-}
-
 static int print_json(const imp_model *model)
 {
-    const imp_network_options *input = imp_network_options_of(model->network);
+    const imp_model_info *info = imp_model_info_of(model);
     json_t *report =
-        json_pack("{s:s, s:[I,I,I], s:I, s:I, s:b, s:s, s:f, s:f, s:I, s:o, s:o}", "network",
-                  imp_network_description(model->network), "input", (json_int_t)input->channels,
-                  (json_int_t)input->height, (json_int_t)input->width, "embedding",
-                  (json_int_t)imp_network_output_size(model->network), "parameters",
-                  (json_int_t)parameters_of(model), "inverted", model->origin.inverted, "method",
-                  model->settings.method, "sigma_l", model->settings.sigma_l, "sigma_u",
-                  model->settings.sigma_u, "update", (json_int_t)model->origin.update,
-                  "fingerprint", imp_json_any_text(model->origin.data.fingerprint), "settings",
+        json_pack("{s:s, s:[I,I,I], s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "network",
+                  info->network, "input", (json_int_t)info->channels, (json_int_t)info->height,
+                  (json_int_t)info->width, "embedding", (json_int_t)info->dimensions, "parameters",
+                  (json_int_t)info->parameters, "inverted", model->origin.inverted, "method",
+                  info->method, "sigma_l", imp_json_number(model->settings.rule.sigma_l), "sigma_u",
+                  imp_json_number(model->settings.rule.sigma_u), "alpha",
+                  imp_json_number(imp_settings_rule(&model->settings).alpha), "update",
+                  (json_int_t)model->origin.update, "fingerprint",
+                  imp_json_any_text(model->origin.data.fingerprint), "settings",
                   imp_settings_to_json(&model->settings));
     if (report && !isnan(model->origin.validation))
         json_object_set_new(report, "validation", json_real(model->origin.validation));
+    if (report && model->origin.sha256[0])
+        json_object_set_new(report, "sha256", json_string(model->origin.sha256));
     return imp_json_print_report(command, report);
 }
 
 static void print_text(const imp_model *model)
 {
-    const imp_network_options *input = imp_network_options_of(model->network);
+    const imp_model_info *info = imp_model_info_of(model);
     const imp_settings *settings = &model->settings;
     printf("network     ");
-    imp_print_text(imp_network_description(model->network), stdout);
-    printf(", %zu parameters\n", parameters_of(model));
-    printf("images      %zux%zux%zu, %s\n", input->channels, input->height, input->width,
+    imp_print_text(info->network, stdout);
+    printf(", %zu parameters\n", info->parameters);
+    printf("images      %zux%zux%zu, %s\n", info->channels, info->height, info->width,
            model->origin.inverted ? "1 - byte / 255" : "byte / 255");
-    printf("embedding   %zu dimensions\n", imp_network_output_size(model->network));
+    printf("embedding   %zu dimensions\n", info->dimensions);
     printf("method      ");
     imp_print_text(settings->method, stdout);
-    if (settings->sigma_l > 0)
-        printf(", sigma_l %.4g", settings->sigma_l);
-    if (settings->sigma_u > 0)
-        printf(", sigma_u %.4g", settings->sigma_u);
-    printf(", alpha %g\n", settings->alpha);
+    if (!isnan(settings->rule.sigma_l))
+        printf(", sigma_l %.4g", settings->rule.sigma_l);
+    if (!isnan(settings->rule.sigma_u))
+        printf(", sigma_u %.4g", settings->rule.sigma_u);
+    printf(", alpha %g\n", imp_settings_rule(settings).alpha);
     if (model->origin.update > 0) {
         printf("training    %llu updates on ", (unsigned long long)model->origin.update);
         imp_print_text(settings->data, stdout);
@@ -124,21 +122,23 @@ static void print_text(const imp_model *model)
     }
     if (!isnan(model->origin.validation))
         printf("validation  %.2f%%\n", 100 * model->origin.validation);
+    printf("checksum    %s\n",
+           model->origin.sha256[0] ? model->origin.sha256 : "none: damage would not be noticed");
 }
 
 /* ---- the command ---- */
 
 static int show(const arguments *given, const char *path, imp_error *error)
 {
-    imp_model model;
-    if (imp_model_load(path, 1, &model, error) != IMP_OK)
+    imp_model *model;
+    if (imp_model_open(path, NULL, &model, error) != IMP_OK)
         return fail(error);
     int status = EXIT_SUCCESS;
     if (given->json)
-        status = print_json(&model);
+        status = print_json(model);
     else
-        print_text(&model);
-    imp_model_clear(&model);
+        print_text(model);
+    imp_model_free(model);
     return status;
 }
 
@@ -149,12 +149,11 @@ static int export_model(const arguments *given, const char *path, imp_error *err
     int status = imp_check_inputs(command, given->onnx, &path, 1);
     if (status != IMP_GO_ON)
         return status;
-    imp_network *network;
-    imp_network_options any = {.size = sizeof any, .threads = 1};
-    if (imp_network_load(path, NULL, &any, &network, error) != IMP_OK)
+    imp_model *model;
+    if (imp_model_open(path, NULL, &model, error) != IMP_OK)
         return fail(error);
-    imp_status failed = imp_onnx_save(network, given->onnx, error);
-    imp_network_free(network);
+    imp_status failed = imp_onnx_save(model->network, given->onnx, error);
+    imp_model_free(model);
     return failed ? fail(error) : EXIT_SUCCESS;
 }
 
@@ -165,14 +164,14 @@ static int import_model(arguments *given, const char *path, imp_error *error)
     int status = imp_check_inputs(command, given->out, &path, 1);
     if (status != IMP_GO_ON)
         return status;
-    imp_model model;
+    imp_model *model;
     given->settings.network = given->network;
     given->settings.size = given->side;
     imp_status failed = imp_model_import(path, &given->settings, (size_t)given->channels,
                                          (size_t)given->side, &model, error);
     if (!failed) {
-        failed = imp_model_write(&model, given->out, error);
-        imp_model_clear(&model);
+        failed = imp_model_write(model, given->out, error);
+        imp_model_free(model);
     }
     return failed ? fail(error) : EXIT_SUCCESS;
 }

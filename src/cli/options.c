@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/old_words.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "base/value.h"
+#include "methods/method.h"
 
 void imp_print_text(const char *text, FILE *stream)
 {
@@ -80,10 +83,8 @@ static bool parse_integer(const imp_option *option, const char *text, int64_t *v
 
 static bool parse_number(const imp_option *option, const char *text, double *value)
 {
-    if (option->automatic && strcmp(text, option->automatic) == 0) {
-        *value = option->numbers.least;
-        return true;
-    }
+    if (option->info)
+        return imp_value_parse(option->info, text, value);
     /* Decimal only: strtod() also knows spaces, hexadecimal, infinity and NaN. */
     if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return false;
@@ -94,10 +95,15 @@ static bool parse_number(const imp_option *option, const char *text, double *val
         return false;
     if (parsed < option->numbers.least || parsed > option->numbers.most)
         return false;
-    if (option->automatic && parsed < 0 && parsed != option->numbers.least)
-        return false;
     *value = parsed;
     return true;
+}
+
+static bool parse_own(const imp_option *option, const char *text, imp_named_value *own)
+{
+    double value;
+    return imp_value_parse(option->info, text, &value) &&
+           imp_own_set(own, option->info, value, NULL) == IMP_OK;
 }
 
 static bool parse_choice(const imp_option *option, const char *text, int *value)
@@ -107,7 +113,16 @@ static bool parse_choice(const imp_option *option, const char *text, int *value)
             *value = i;
             return true;
         }
-    return false;
+    const char *now = imp_choice_now(text);
+    return now && parse_choice(option, now, value);
+}
+
+static bool add_text(imp_texts *texts, const char *text)
+{
+    if (texts->count == sizeof texts->items / sizeof *texts->items)
+        return false;
+    texts->items[texts->count++] = text;
+    return true;
 }
 
 /* Sets the option's member to what `text` says; false, and nothing set, when it says nothing. */
@@ -124,6 +139,14 @@ static bool set_value(const imp_option *option, const char *text, void *settings
     case IMP_KIND_TEXT:
         *(const char **)member = text;
         return true;
+    case IMP_KIND_TEXTS:
+        return add_text(member, text);
+    case IMP_KIND_OWN:
+        return parse_own(option, text, member);
+    case IMP_KIND_METHOD:
+    case IMP_KIND_LEARNER:
+    case IMP_KIND_LEARNER_OWN:
+    case IMP_KIND_RULE:
     case IMP_KIND_FLAG:
     case IMP_KIND_HEADING:
     case IMP_KIND_REST:
@@ -150,25 +173,17 @@ static int complain_value(const imp_usage *usage, const imp_option *option, cons
 
 /* ---- options ---- */
 
-/* The option whose name is the first `length` characters of `name`, or NULL. */
-static const imp_option *find_option(const imp_usage *usage, const char *name, size_t length)
+/* Whether the option is what `word` begins with, up to `length`: --name, or -n for short. */
+static bool is_called(const imp_option *option, const char *word, size_t length)
 {
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
-        if (option->name && strlen(option->name) == length &&
-            memcmp(option->name, name, length) == 0)
-            return option;
-    return NULL;
-}
-
-/* The option whose short form is the first `length` characters of `word`, or NULL. */
-static const imp_option *find_letter(const imp_usage *usage, const char *word, size_t length)
-{
-    if (length != 2)
-        return NULL;
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
-        if (option->letter == word[1])
-            return option;
-    return NULL;
+    if (!option->name)
+        return false;
+    if (strncmp(word, "--", 2) != 0)
+        return length == 2 && option->letter == word[1];
+    char name[100];
+    snprintf(name, sizeof name, "%.*s", (int)length - 2, word + 2);
+    const char *now = imp_option_now(name);
+    return strcmp(option->name, name) == 0 || (now && strcmp(option->name, now) == 0);
 }
 
 /* `word` is the option as typed, `length` says where its name ends. */
@@ -179,7 +194,8 @@ static int complain_unknown(const imp_usage *usage, const char *word, size_t len
     imp_suggestion suggestion = imp_suggestion_start(name + strspn(name, "-"));
     imp_suggestion_offer(&suggestion, "help");
     imp_suggestion_offer(&suggestion, "help-all");
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));)
         if (option->name)
             imp_suggestion_offer(&suggestion, option->name);
     if (suggestion.nearest)
@@ -197,19 +213,22 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
 
-    const imp_option *option = find_letter(usage, word, length);
-    if (strncmp(word, "--", 2) == 0)
-        option = find_option(usage, word + 2, length - 2);
+    imp_option_walk walk = {.usage = usage};
+    const imp_option *option = imp_option_next(&walk);
+    while (option && !is_called(option, word, length))
+        option = imp_option_next(&walk);
     if (!option)
         return complain_unknown(usage, word, length);
 
+    if (!option->argument && value)
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' takes no value",
+                            option->name);
     if (option->kind == IMP_KIND_FLAG) {
-        if (value)
-            return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' takes no value",
-                                option->name);
         *(bool *)((char *)settings + option->offset) = true;
         return IMP_GO_ON;
     }
+    if (!option->argument)
+        value = "yes";
     if (!value) {
         if (*index + 1 == argc)
             return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs a value: %s",
@@ -219,6 +238,10 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     if (option->once && *(const char **)((char *)settings + option->offset))
         return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' is given twice",
                             option->name);
+    /* What a script's unset variable leaves: as a path it would mean the root. */
+    if (option->kind == IMP_KIND_TEXT && value[0] == '\0')
+        return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs %s, not nothing",
+                            option->name, option->argument);
     if (!set_value(option, value, settings))
         return complain_value(usage, option, value);
     return IMP_GO_ON;
@@ -287,7 +310,8 @@ static int check_operands(const imp_usage *usage, char **argv, int count)
 
 int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands)
 {
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));)
         if (option->initial && !set_value(option, option->initial, settings))
             return complain_value(usage, option, option->initial);
 
@@ -296,6 +320,8 @@ int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         bool is_operand = word[0] != '-' || word[1] == '\0'; /* "-" is standard input or output */
+        if (word[0] == '\0')
+            return imp_complain(IMP_EXIT_USAGE, usage->command, "argument %d is empty", i);
         if (only_operands || is_operand) {
             argv[++count] = argv[i];
         } else if (strcmp(word, "--") == 0) {

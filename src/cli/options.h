@@ -28,6 +28,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <imp/method.h>
+
 typedef enum imp_option_kind {
     IMP_KIND_END, /* ends a table */
     IMP_KIND_HEADING,
@@ -36,8 +38,24 @@ typedef enum imp_option_kind {
     IMP_KIND_INTEGER, /* int64_t */
     IMP_KIND_NUMBER,  /* double */
     IMP_KIND_TEXT,    /* const char *: points into argv or at the default */
-    IMP_KIND_CHOICE   /* int: index into the choices */
+    IMP_KIND_TEXTS,   /* imp_texts: all that were given; it has no default */
+    IMP_KIND_CHOICE,  /* int: index into the choices */
+
+    /* Rows that stand for what methods and learners say of themselves; imp_option_next() tells it.
+     */
+    IMP_KIND_METHOD, /* const char *: the name of one */
+    IMP_KIND_RULE,   /* imp_rule: an option for each of its numbers */
+    IMP_KIND_OWN,    /* imp_named_value[IMP_MOST_OWN_OPTIONS]: one for each that a method has of its
+                        own */
+    IMP_KIND_LEARNER,    /* the same of learners: the name of one, */
+    IMP_KIND_LEARNER_OWN /* and their own options */
 } imp_option_kind;
+
+/* What an option that may be given several times was given. */
+typedef struct imp_texts {
+    const char *items[8]; /* they point into argv */
+    size_t count;
+} imp_texts;
 
 typedef struct imp_option {
     imp_option_kind kind;
@@ -51,8 +69,10 @@ typedef struct imp_option {
      * all options below it. */
     const char *otherwise;
     bool once; /* a text without a default, refused a second time: whoever says two means both */
-    const char *automatic; /* a word for the least number, which is negative and the only such;
-                            * NULL: there is none */
+    bool unsupervised;           /* of a method: only those that need no labels */
+    const char *like;            /* of a number: the name of that of a rule which takes the same */
+    const imp_option_info *info; /* what values there are, in the rows of imp_option_next(), where
+                                  * `numbers` do not say it */
     union {
         struct {
             int64_t least, most; /* INT64_MAX: no upper limit */
@@ -77,8 +97,20 @@ typedef struct imp_option {
     .kind = IMP_KIND_NUMBER, .offset = IMP_OPTION_MEMBER(settings, member, double)
 #define IMP_OPTION_TEXT(settings, member) \
     .kind = IMP_KIND_TEXT, .offset = IMP_OPTION_MEMBER(settings, member, const char *)
+#define IMP_OPTION_TEXTS(settings, member) \
+    .kind = IMP_KIND_TEXTS, .offset = IMP_OPTION_MEMBER(settings, member, imp_texts)
 #define IMP_OPTION_CHOICE(settings, member) \
     .kind = IMP_KIND_CHOICE, .offset = IMP_OPTION_MEMBER(settings, member, int)
+#define IMP_OPTION_METHOD(settings, member) \
+    .kind = IMP_KIND_METHOD, .offset = IMP_OPTION_MEMBER(settings, member, const char *)
+#define IMP_OPTION_RULE(settings, member) \
+    .kind = IMP_KIND_RULE, .offset = IMP_OPTION_MEMBER(settings, member, imp_rule)
+#define IMP_OPTION_LEARNER(settings, member) \
+    .kind = IMP_KIND_LEARNER, .offset = IMP_OPTION_MEMBER(settings, member, const char *)
+#define IMP_OPTION_LEARNER_OWN(settings, member) \
+    .kind = IMP_KIND_LEARNER_OWN, .offset = IMP_OPTION_MEMBER(settings, member, imp_named_value *)
+#define IMP_OPTION_OWN(settings, member) \
+    .kind = IMP_KIND_OWN, .offset = IMP_OPTION_MEMBER(settings, member, imp_named_value *)
 #define IMP_OPTION_HEADING(text) .kind = IMP_KIND_HEADING, .help = (text)
 #define IMP_OPTION_REST .kind = IMP_KIND_REST
 #define IMP_OPTION_END .kind = IMP_KIND_END
@@ -114,8 +146,9 @@ enum {
  * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
  * defaults, then as the command line says. Options are --name value or --name=value, or the same
  * with -n, and may stand between operands; "--" ends them. The last word on an option counts,
- * unless it is one to be given once. The operands are moved to argv[1] .. argv[*operands]; where
- * the command has actions, argv[1] is one of them and the others are as many as it takes.
+ * unless it is one to be given once or one that takes several. The operands are moved to argv[1] ..
+ * argv[*operands]; where the command has actions, argv[1] is one of them and the others are as many
+ * as it takes.
  *
  * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help or --help-all has printed
  * the usage, IMP_EXIT_USAGE after a sentence on stderr. */
@@ -125,6 +158,22 @@ int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int
 int imp_action_find(const imp_usage *usage, const char *name);
 
 /* ---- what is made from a table ---- */
+
+/* A walk along the rows of a command's table. Where a row stands for what the methods say, there is
+ * an option for each in its place, which is good until the next step.
+ *
+ *     imp_option_walk walk = {.usage = usage};
+ *     for (const imp_option *option; (option = imp_option_next(&walk));)
+ */
+typedef struct imp_option_walk {
+    const imp_usage *usage;
+    size_t row, owner, index;
+    imp_option made;
+    char help[400];
+} imp_option_walk;
+
+/* The next row, or NULL after the last. */
+const imp_option *imp_option_next(imp_option_walk *walk);
 
 /* How much of a table is told. */
 typedef enum imp_detail {

@@ -27,6 +27,9 @@ typedef struct imp_page {
     imp_error error;
 } imp_page;
 
+/* page.css, as it stands in every page. */
+extern const char imp_page_style[];
+
 /* Begins the page at `path`, up to its heading; `title` may be any text. */
 void imp_page_begin(imp_page *page, const char *path, const char *title);
 

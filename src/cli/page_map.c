@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/page.h"
-#include "train/projection.h"
+#include "draw/projection.h"
 
 enum { WIDTH = 960, HEIGHT = 560, MARGIN = 28 };
 

@@ -1,21 +1,25 @@
 /*
- * paper.c - `imp paper`: makes the paper's Omniglot tables again, or tells how far they are.
+ * paper.c - `imp paper`: makes the paper's tables again, or tells how far they are.
  */
 #include "paper/paper.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/training_progress.h"
+#include "paper/ledger.h"
 #include "paper/tables.h"
 
 typedef struct settings {
-    const char *data, *out, *runs;
+    imp_texts data;
+    const char *out, *runs;
     int64_t updates, seeds, episodes, threads;
     bool list, again, train_nothing, quiet;
 } settings;
@@ -24,10 +28,11 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Work")},
     {IMP_OPTION_FLAG(settings, list), .name = "list",
      .help = "tell which runs the tables take, how far they are and how long they will take"},
-    {IMP_OPTION_TEXT(settings, data), .name = "data", .argument = "DATA", .initial = "omniglot",
-     .help = "where Omniglot lies: omniglot:PATH, a folder or a pack"},
-    {IMP_OPTION_TEXT(settings, out), .name = "out", .argument = "FOLDER",
-     .initial = "results/omniglot", .help = "where result files and README.md are written"},
+    {IMP_OPTION_TEXTS(settings, data), .name = "data", .argument = "DATA", .otherwise = "omniglot",
+     .help = "where a dataset lies: omniglot:PATH, mini-imagenet:PATH or a pack of it; once for "
+             "each that is wanted"},
+    {IMP_OPTION_TEXT(settings, out), .name = "out", .argument = "FOLDER", .initial = "results",
+     .help = "where result files and README.md are written, below omniglot and mini-imagenet"},
     {IMP_OPTION_TEXT(settings, runs), .name = "runs", .argument = "FOLDER",
      .help = "where runs are trained; by default imp/paper in $XDG_CACHE_HOME or ~/.cache"},
     {IMP_OPTION_FLAG(settings, quiet), .name = "quiet", .help = "no progress on stderr"},
@@ -48,19 +53,25 @@ static const imp_option options[] = {
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
-    "imp paper --list", "imp paper alphabets --data omniglot:PATH",
-    "imp paper all --data omniglot:PATH --runs /scratch/runs", NULL};
+    "imp paper --list",
+    "imp paper alphabets --data omniglot:PATH",
+    "imp paper supervised --data omniglot:PATH --data mini-imagenet:PATH",
+    "imp paper alphabets-imp-seed2 5way-1shot-imp --data omniglot:PATH",
+    "imp paper all --data omniglot:PATH --runs /scratch/runs",
+    NULL};
 
 const imp_usage imp_paper_usage = {
     .command = "paper",
-    .summary = "Make the paper's Omniglot tables again",
+    .summary = "Make the paper's tables again",
     .details =
         "Trains what a table needs and does not have yet, measures it on test episodes, and writes "
-        "a result file for every run and README.md, which sets the figures beside the paper's. "
-        "It can be stopped at any moment; the same command goes on.",
-    .operands = "TABLE|all",
+        "a result file for every run and, for each dataset, README.md, which sets the figures "
+        "beside the paper's. Single runs can be named in the place of a table, with or without a "
+        "seed: they are trained, and measured for all tables. It can be stopped at any moment; the "
+        "same command goes on.",
+    .operands = "TABLE|RUN...|all",
     .fewest = 0,
-    .most = 1,
+    .most = INT_MAX,
     .options = options,
     .examples = examples,
 };
@@ -94,12 +105,19 @@ static void fail_run(const char *run, const char *sentence, void *context)
     imp_complain(IMP_EXIT_FAILURE, command, "%s: %s", run, sentence);
 }
 
+static void give_notice(const char *sentence, void *context)
+{
+    teller *tells = context;
+    imp_progress_end(&tells->line);
+    imp_complain(EXIT_SUCCESS, command, "%s", sentence);
+}
+
 static bool training(const imp_train_report *report, void *context)
 {
     teller *tells = context;
     if (imp_progress_due(&tells->line, report->new_line)) {
         char text[400];
-        imp_training_describe(report, text, sizeof text);
+        imp_training_describe(report, NULL, text, sizeof text);
         imp_progress_show(&tells->line, report->update, report->updates, report->new_line, text);
     }
     return !imp_interrupted();
@@ -141,6 +159,18 @@ static void describe(const imp_paper_state *state, char *text, size_t size)
         snprintf(text, size, "not begun, %llu updates", (unsigned long long)state->updates);
 }
 
+/* The column of names: as wide as the longest, and two more. */
+static int name_width(void)
+{
+    size_t most = 0;
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        size_t length = strlen(imp_paper_run_name(&run, run.seeds).text);
+        most = length > most ? length : most;
+    }
+    return (int)most + 2;
+}
+
 static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, int seed,
                      double speed, total *sum)
 {
@@ -149,14 +179,14 @@ static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, 
     imp_paper_name name = imp_paper_run_name(run, seed);
     if (imp_paper_look(wanted, run, seed, &state, &error) != IMP_OK) {
         sum->faults++;
-        printf("  %-44s", name.text);
+        printf("  %-*s", name_width(), name.text);
         imp_print_text(error.message, stdout);
         putchar('\n');
         return;
     }
     char text[80];
     describe(&state, text, sizeof text);
-    printf("  %-44s%-35s", name.text, text);
+    printf("  %-*s%-35s", name_width(), name.text, text);
     if (state.images > 0)
         printf("about %s", imp_duration_of(state.images / speed).text);
     putchar('\n');
@@ -176,39 +206,89 @@ static bool is_listed_before(const char *table, const char *run)
     return false;
 }
 
-static void list_table(imp_paper_options *wanted, const imp_paper_table *table, bool alone,
-                       double speed, total *sum)
+/* Whether there is anything to list of a table; of runs that were named, what was not yet. */
+static bool is_table_listed(const imp_paper_options *wanted, const char *table, size_t dataset)
+{
+    imp_paper_options alone = *wanted;
+    alone.table = table;
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        if (imp_paper_dataset_of(run.recipe) == dataset && imp_paper_wants(&alone, &run, 0) &&
+            (wanted->only_count == 0 || !is_listed_before(table, run.name)))
+            return true;
+    }
+    return false;
+}
+
+static void list_table(imp_paper_options *wanted, const imp_paper_table *table, size_t dataset,
+                       bool alone, double speed, total *sum)
 {
     printf("%s: %s (%s)\n", table->name, table->title, table->where);
     wanted->table = alone ? table->name : NULL; /* listed once, a run stands for all its tables */
     for (size_t r = 0; imp_paper_run_at(r).name; r++) {
         imp_paper_run run = imp_paper_run_at(r);
-        if (!imp_paper_table_needs(table->name, run.name))
+        if (imp_paper_dataset_of(run.recipe) != dataset ||
+            !imp_paper_table_needs(table->name, run.name) || !imp_paper_wants(wanted, &run, 0))
             continue;
         if (!alone && is_listed_before(table->name, run.name)) {
-            printf("  %-44s%s\n", run.name, "as above");
+            printf("  %-*s%s\n", name_width(), run.name, "as above");
             continue;
         }
         for (int seed = 1; seed <= imp_paper_seeds(wanted, &run); seed++)
-            list_run(wanted, &run, seed, speed, sum);
+            if (imp_paper_wants(wanted, &run, seed))
+                list_run(wanted, &run, seed, speed, sum);
     }
 }
 
-static int list(imp_paper_options *wanted)
+/* Whether a folder has the result of any run. */
+static bool has_results(const char *folder, size_t dataset)
 {
-    const char *only = wanted->table;
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        for (int seed = 1; seed <= run.seeds; seed++)
+            if (imp_paper_dataset_of(run.recipe) == dataset &&
+                access(imp_result_file(folder, &run, seed).text, F_OK) == 0)
+                return true;
+    }
+    return false;
+}
+
+static size_t list_dataset(imp_paper_options *wanted, const char *only, size_t dataset)
+{
     total sum = {0};
-    double speed = imp_paper_speed(wanted);
+    imp_paper_folder folder = imp_paper_results(wanted->out, dataset);
+    double speed = imp_paper_speed(wanted, dataset);
+    printf("%s\n", imp_paper_dataset_at(dataset)->title);
+    if (!has_results(folder.text, dataset)) {
+        printf("There are no result files in '");
+        imp_print_text(folder.text, stdout);
+        printf("'; --out names the folder that theirs is in.\n");
+    }
     for (size_t t = 0; imp_paper_table_at(t).name; t++) {
         imp_paper_table table = imp_paper_table_at(t);
-        if (!only || strcmp(table.name, only) == 0)
-            list_table(wanted, &table, only != NULL, speed, &sum);
+        if ((!only || strcmp(table.name, only) == 0) &&
+            is_table_listed(wanted, table.name, dataset))
+            list_table(wanted, &table, dataset, only != NULL, speed, &sum);
     }
     printf(
         "\nOf the runs %zu are done, %zu begun, %zu not begun; training the rest takes about %s, "
         "estimated at %.0f images/s\n",
         sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
-    return sum.faults > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
+    return sum.faults;
+}
+
+static int list(imp_paper_options *wanted)
+{
+    const char *only = wanted->table;
+    size_t faults = 0, listed = 0;
+    for (size_t d = 0; d < IMP_PAPER_DATASETS; d++) {
+        if (!wanted->data[d] || !imp_paper_is_about(wanted, d))
+            continue;
+        if (listed++ > 0)
+            putchar('\n');
+        faults += list_dataset(wanted, only, d);
+    }
+    return faults > 0 ? IMP_EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* ---- the command ---- */
@@ -222,6 +302,7 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
     wanted->listener = (imp_paper_listener){.begin = begin,
                                             .fail = fail_run,
                                             .training = training,
+                                            .notice = give_notice,
                                             .measuring = measuring,
                                             .context = tells};
     imp_status failed = imp_paper_reproduce(wanted, &outcome, &error);
@@ -235,8 +316,9 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
     if (outcome.failed > 0)
         return imp_complain(IMP_EXIT_FAILURE, command, "%zu of the runs and pictures failed",
                             outcome.failed);
-    if (!tells->given->quiet)
-        fprintf(stderr, "the report is %s/README.md\n", wanted->out);
+    for (size_t d = 0; d < IMP_PAPER_DATASETS && !tells->given->quiet; d++)
+        if (wanted->data[d] && imp_paper_is_about(wanted, d))
+            fprintf(stderr, "the report is %s/README.md\n", imp_paper_results(wanted->out, d).text);
     return EXIT_SUCCESS;
 }
 
@@ -252,24 +334,95 @@ static bool find_runs(char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-static int check_table(const char *name)
+/* Which of the words are runs, or runs and seeds. */
+static bool is_run(const char *name)
+{
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        const imp_paper_options one = {.only = &name, .only_count = 1};
+        if (imp_paper_wants(&one, &run, 0))
+            return true;
+    }
+    return false;
+}
+
+/* A word that is neither a table nor a run. */
+static int complain_name(const char *name, bool tables)
 {
     char names[300] = "all";
     imp_suggestion suggestion = imp_suggestion_start(name);
-    imp_suggestion_offer(&suggestion, "all");
+    if (tables)
+        imp_suggestion_offer(&suggestion, "all");
     for (size_t t = 0; imp_paper_table_at(t).name; t++) {
         const char *known = imp_paper_table_at(t).name;
-        if (strcmp(known, name) == 0)
-            return IMP_GO_ON;
-        imp_suggestion_offer(&suggestion, known);
         size_t used = strlen(names);
+        if (tables)
+            imp_suggestion_offer(&suggestion, known);
         snprintf(names + used, sizeof names - used, ", %s", known);
     }
+    for (size_t r = 0; imp_paper_run_at(r).name; r++)
+        imp_suggestion_offer(&suggestion, imp_paper_run_at(r).name);
+    const char *what = tables ? "table or run" : "run";
     if (suggestion.nearest)
-        return imp_complain(IMP_EXIT_USAGE, command, "there is no table '%s'; did you mean '%s'?",
-                            name, suggestion.nearest);
-    return imp_complain(IMP_EXIT_USAGE, command, "there is no table '%s'; there are %s", name,
-                        names);
+        return imp_complain(IMP_EXIT_USAGE, command, "there is no %s '%s'; did you mean '%s'?",
+                            what, name, suggestion.nearest);
+    if (!tables)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "there is no run '%s'; 'imp paper --list' lists them", name);
+    return imp_complain(IMP_EXIT_USAGE, command,
+                        "there is no table or run '%s'; tables are %s, and 'imp paper --list' "
+                        "lists the runs",
+                        name, names);
+}
+
+/* NULL where a word is no table. */
+static const char *find_table(const char *word)
+{
+    for (size_t t = 0; imp_paper_table_at(t).name; t++)
+        if (strcmp(imp_paper_table_at(t).name, word) == 0)
+            return imp_paper_table_at(t).name;
+    return NULL;
+}
+
+/* Takes a table or all as the only word, or any number of runs. */
+static int take_operands(char *const *words, int count, imp_paper_options *wanted)
+{
+    wanted->table = count == 1 ? find_table(words[0]) : NULL;
+    if (count == 0 || wanted->table || (count == 1 && strcmp(words[0], "all") == 0))
+        return IMP_GO_ON;
+    for (int i = 0; i < count; i++) {
+        if (find_table(words[i]) || strcmp(words[i], "all") == 0)
+            return imp_complain(IMP_EXIT_USAGE, command,
+                                "'%s' is no run and stands alone; only runs can be named together",
+                                words[i]);
+        if (!is_run(words[i]))
+            return complain_name(words[i], count == 1);
+    }
+    wanted->only = (const char *const *)words;
+    wanted->only_count = (size_t)count;
+    return IMP_GO_ON;
+}
+
+/* Finds out which datasets are given. A list needs none of them to tell of all. */
+static int take_data(const settings *given, imp_paper_options *wanted)
+{
+    for (size_t i = 0; i < given->data.count; i++) {
+        const char *data = given->data.items[i];
+        size_t dataset = imp_paper_dataset_in(data);
+        if (wanted->data[dataset])
+            return imp_complain(IMP_EXIT_USAGE, command, "'%s' and '%s' are both taken for %s",
+                                wanted->data[dataset], data, imp_paper_dataset_at(dataset)->title);
+        wanted->data[dataset] = data;
+    }
+    for (size_t d = 0; d < IMP_PAPER_DATASETS && given->data.count == 0; d++)
+        if (d == 0 || given->list)
+            wanted->data[d] = imp_paper_dataset_at(d)->name;
+    for (size_t d = 0; d < IMP_PAPER_DATASETS; d++)
+        if (wanted->data[d] && imp_paper_is_about(wanted, d))
+            return IMP_GO_ON;
+    return imp_complain(
+        IMP_EXIT_USAGE, command, "the %s '%s' is about another dataset than the one given",
+        wanted->table ? "table" : "run", wanted->table ? wanted->table : wanted->only[0]);
 }
 
 int imp_command_paper(int argc, char **argv)
@@ -280,16 +433,11 @@ int imp_command_paper(int argc, char **argv)
         return status;
     if (operands == 0 && !given.list)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs a TABLE, or 'all'; 'imp paper --list' lists them");
-    const char *table = operands > 0 ? argv[1] : "all";
-    if (strcmp(table, "all") != 0 && (status = check_table(table)) != IMP_GO_ON)
-        return status;
+                            "needs a TABLE, RUNs, or 'all'; 'imp paper --list' lists them");
     char runs[4096];
     if (!given.runs && !find_runs(runs, sizeof runs))
         return imp_complain(IMP_EXIT_USAGE, command, "needs --runs FOLDER, as HOME is not set");
-    imp_paper_options wanted = {.table = strcmp(table, "all") == 0 ? NULL : table,
-                                .data = given.data,
-                                .out = given.out,
+    imp_paper_options wanted = {.out = given.out,
                                 .runs = given.runs ? given.runs : runs,
                                 .updates = given.updates,
                                 .seeds = given.seeds,
@@ -297,6 +445,11 @@ int imp_command_paper(int argc, char **argv)
                                 .threads = (int)given.threads,
                                 .again = given.again,
                                 .train_nothing = given.train_nothing};
+    status = take_operands(argv + 1, operands, &wanted);
+    if (status == IMP_GO_ON)
+        status = take_data(&given, &wanted);
+    if (status != IMP_GO_ON)
+        return status;
     teller tells = {.given = &given};
     return given.list ? list(&wanted) : reproduce(&wanted, &tells);
 }

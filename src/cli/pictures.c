@@ -4,10 +4,16 @@
 #include "cli/pictures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#include "cli/built_in_model.h"
+#include "base/clock.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "data/source.h"
+#include "model/built_in_model.h"
 
 bool imp_is_folder(const char *path)
 {
@@ -15,10 +21,33 @@ bool imp_is_folder(const char *path)
     return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+bool imp_is_folder_or_archive(const char *path)
+{
+    struct stat about;
+    return imp_is_folder(path) || (path && imp_source_is_archive(path) && stat(path, &about) == 0 &&
+                                   S_ISREG(about.st_mode));
+}
+
+const char *imp_picture_word(const imp_picture_settings *settings)
+{
+    return settings->embedder ? "file" : "picture";
+}
+
+const char *imp_model_word(const imp_picture_settings *settings, const imp_model *model)
+{
+    if (settings->embedder)
+        return imp_model_info_of(model)->embedder;
+    return settings->model ? settings->model : imp_built_in_model_name;
+}
+
 const char *imp_only_for_pictures(const imp_picture_settings *settings)
 {
     if (settings->model)
         return "--model";
+    if (settings->embedder)
+        return "--embedder";
+    if (settings->no_cache)
+        return "--no-cache";
     if (settings->skip_broken)
         return "--skip-broken";
     return settings->ink != IMP_INK_OWN ? "--ink" : NULL;
@@ -26,29 +55,53 @@ const char *imp_only_for_pictures(const imp_picture_settings *settings)
 
 static int fail(const char *command, const imp_error *error)
 {
-    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error->message);
+    return imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command, "%s",
+                        error->message);
 }
 
-int imp_read_model(const char *command, const imp_picture_settings *settings, imp_model *model)
+/* The user's folder for what can be made again, "" if there is none; free with free(). */
+static char *cache_folder(void)
 {
-    *model = (imp_model){0};
-    imp_error error;
-    imp_status status;
-    if (settings->model)
-        status = imp_model_load(settings->model, (int)settings->threads, model, &error);
-    else if (imp_built_in_model_size > 0)
-        status = imp_model_parse(imp_built_in_model, imp_built_in_model_size,
-                                 imp_built_in_model_name, (int)settings->threads, model, &error);
-    else
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool named = base && base[0] == '/'; /* as the specification wants it */
+    if (!named)
+        base = home && home[0] == '/' ? home : NULL;
+    static const char *const below[] = {"/.cache/imp", "/imp"};
+    size_t room = (base ? strlen(base) : 0) + sizeof "/.cache/imp";
+    char *folder = malloc(room);
+    if (folder)
+        snprintf(folder, room, "%s%s", base ? base : "", base ? below[named] : "");
+    return folder;
+}
+
+int imp_open_model(const char *command, const imp_picture_settings *settings, imp_model **model)
+{
+    *model = NULL;
+    if (settings->model && settings->embedder)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--model and --embedder both embed pictures; give one of them");
+    if (!settings->model && !settings->embedder && imp_built_in_model_size == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --model FILE, as 'imp train' writes it: no model is built into "
                             "this command");
+    char *cache = cache_folder();
+    if (!cache)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    imp_model_options options = imp_model_defaults();
+    options.ink = (imp_ink)settings->ink;
+    options.embedder = settings->embedder;
+    options.patience = settings->patience;
+    options.cache = settings->no_cache || !cache[0] ? NULL : cache;
+    imp_error error;
+    imp_status status = imp_model_open(settings->model, &options, model, &error);
+    free(cache);
     return status ? fail(command, &error) : IMP_GO_ON;
 }
 
-int imp_gather_pictures(const char *command, char **paths, int count, imp_embedded *pictures)
+int imp_gather_pictures(const char *command, const imp_picture_settings *settings, char **paths,
+                        int count, imp_embedded *pictures)
 {
-    *pictures = (imp_embedded){0};
+    *pictures = (imp_embedded){.gallery.any = settings->embedder != NULL};
     imp_error error;
     for (int i = 0; i < count; i++)
         if (imp_gallery_add(&pictures->gallery, paths[i], &error) != IMP_OK)
@@ -64,18 +117,18 @@ static void tell_empty_folders(const char *command, const imp_gallery *gallery)
         return;
     if (gallery->empty_count == 1)
         imp_complain(EXIT_SUCCESS, command,
-                     "the sub-folder '%s' has no pictures (.png, .jpg, .jpeg) and is no class",
-                     gallery->empty);
+                     "the sub-folder '%s' has no pictures (%s) and is no class", gallery->empty,
+                     imp_source_picture_endings().text);
     else
         imp_complain(EXIT_SUCCESS, command,
-                     "%zu sub-folders, '%s' among them, have no pictures (.png, .jpg, .jpeg) and "
-                     "are no classes",
-                     gallery->empty_count, gallery->empty);
+                     "%zu sub-folders, '%s' among them, have no pictures (%s) and are no classes",
+                     gallery->empty_count, gallery->empty, imp_source_picture_endings().text);
 }
 
-int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures)
+int imp_gather_classes(const char *command, const imp_picture_settings *settings,
+                       const char *folder, imp_embedded *pictures)
 {
-    *pictures = (imp_embedded){0};
+    *pictures = (imp_embedded){.gallery.any = settings->embedder != NULL};
     imp_error error;
     if (imp_gallery_add_classes(&pictures->gallery, folder, &error) != IMP_OK)
         return fail(command, &error);
@@ -83,54 +136,115 @@ int imp_gather_classes(const char *command, const char *folder, imp_embedded *pi
     return IMP_GO_ON;
 }
 
-void imp_tell_passed_over(const char *command, size_t count)
+/* ---- what was passed over ---- */
+
+static const char *passed_path(const imp_gallery *gallery, const imp_gallery *more, size_t index)
 {
-    if (count > 0)
-        imp_complain(EXIT_SUCCESS, command,
-                     "%zu picture%s passed over: only .png, .jpg and .jpeg are read, no .gif, "
-                     ".webp, .bmp, .tif, .tiff and .heic",
-                     count, count == 1 ? " is" : "s are");
+    if (index < gallery->passed_count)
+        return gallery->passed_over[index];
+    index -= gallery->passed_count;
+    return more && index < more->passed_count ? more->passed_over[index] : NULL;
 }
+
+void imp_tell_passed_over(const char *command, const imp_gallery *gallery, const imp_gallery *more)
+{
+    enum { LISTED = 10 };
+    size_t count = gallery->passed_count + (more ? more->passed_count : 0);
+    if (count == 0)
+        return;
+    imp_complain(EXIT_SUCCESS, command, "%zu picture%s passed over: only %s are read%s", count,
+                 count == 1 ? " is" : "s are", imp_source_picture_endings().text,
+                 imp_source_absent_formats().text);
+    for (size_t i = 0; i < count && i < LISTED; i++) {
+        fputs("  ", stderr);
+        imp_print_text(passed_path(gallery, more, i), stderr);
+        fputc('\n', stderr);
+    }
+    if (count > LISTED)
+        fprintf(stderr, "  and %zu more\n", count - LISTED);
+}
+
+void imp_passed_over_to_json(const imp_gallery *gallery, const imp_gallery *more, json_t *object)
+{
+    const char *path;
+    json_t *list = json_array();
+    for (size_t i = 0; (path = passed_path(gallery, more, i)); i++)
+        json_array_append_new(list, imp_json_any_text(path));
+    json_object_set_new(object, "passed_over", list);
+}
+
+/* ---- embedding ---- */
+
+typedef struct watch {
+    const char *command, *word;
+    imp_progress_line line;
+    double begin;
+    size_t first; /* how many were done when it began to show */
+} watch;
 
 static void tell_skipped(const char *fault, void *context)
 {
-    imp_complain(EXIT_SUCCESS, context, "left out: %s", fault);
+    watch *own = context;
+    imp_progress_end(&own->line);
+    imp_complain(EXIT_SUCCESS, own->command, "left out: %s", fault);
+}
+
+static imp_status show_progress(size_t done, size_t total, imp_error *error, void *context)
+{
+    watch *own = context;
+    if (imp_progress_due(&own->line, false)) {
+        char text[80];
+        double spent = imp_clock() - own->begin, left = NAN;
+        if (own->begin == 0) {
+            own->begin = imp_clock();
+            own->first = done;
+        } else if (done > own->first) {
+            left = spent / (double)(done - own->first) * (double)(total - done);
+        }
+        snprintf(text, sizeof text, "%ss, %s left", own->word, imp_duration_of(left).text);
+        imp_progress_show(&own->line, done, total, false, text);
+    }
+    return imp_interrupt_check(error);
 }
 
 int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
                        const imp_model *model, imp_embedded *pictures)
 {
     imp_gallery *gallery = &pictures->gallery;
-    imp_embedder embedder;
+    size_t dimensions = imp_model_info_of(model)->dimensions;
+    watch own = {
+        .command = command, .word = imp_picture_word(settings), .line = imp_progress_start(false)};
+    imp_embed_listener listener = {.skip = settings->skip_broken ? tell_skipped : NULL,
+                                   .progress = show_progress,
+                                   .context = &own};
     imp_error error;
-    if (imp_embedder_make(&embedder, model, (imp_ink)settings->ink, &error) != IMP_OK)
-        return fail(command, &error);
     int status = IMP_GO_ON;
-    float *values =
-        calloc(gallery->count ? gallery->count : 1, embedder.dimensions * sizeof *values);
+    float *values = calloc(gallery->count ? gallery->count : 1, dimensions * sizeof *values);
+    if (settings->embedder)
+        imp_interrupt_catch(); /* there may be temporary files, and a program to end */
     if (!values)
-        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory for %zu pictures",
-                              gallery->count);
-    else if (imp_embed(&embedder, gallery, (int)settings->threads,
-                       settings->skip_broken ? tell_skipped : NULL, (void *)command, values,
-                       &error) != IMP_OK)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory for %zu %ss",
+                              gallery->count, own.word);
+    else if (imp_embed_gallery(model, gallery, (int)settings->threads, &listener, values, &error))
+        status = IMP_EXIT_FAILURE;
+    imp_progress_end(&own.line);
+    if (status == IMP_EXIT_FAILURE && values)
         status = fail(command, &error);
-    else if (gallery->count == 0)
-        status = imp_complain(IMP_EXIT_FAILURE, command, "none of the pictures could be read");
-    pictures->rows = (imp_rows){values, gallery->count, embedder.dimensions};
-    imp_embedder_clear(&embedder);
+    else if (status == IMP_GO_ON && gallery->count == 0)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "none of the %ss could be read", own.word);
+    pictures->rows = (imp_rows){values, gallery->count, dimensions};
     return status;
 }
 
 void imp_tell_mixture(const imp_model *model)
 {
-    imp_mixture_options options = imp_model_mixture(model);
+    imp_rule rule = imp_model_info_of(model)->rule;
     fprintf(stderr, "for imp fit and imp classify: --sigma-l %.9g --sigma-u %.9g --alpha %.9g",
-            options.sigma_l, options.sigma_u, options.alpha);
-    if (!isnan(options.lambda))
-        fprintf(stderr, " --lambda %.9g", options.lambda);
-    if (options.cluster_steps > 1)
-        fprintf(stderr, " --cluster-steps %zu", options.cluster_steps);
+            rule.sigma_l, rule.sigma_u, rule.alpha);
+    if (!isnan(rule.lambda))
+        fprintf(stderr, " --lambda %.9g", rule.lambda);
+    if (rule.steps > 1)
+        fprintf(stderr, " --cluster-steps %.0f", rule.steps);
     fputc('\n', stderr);
 }
 
@@ -139,8 +253,8 @@ const char *imp_tell_coloured(const char *command, const imp_picture_settings *s
 {
     static const char sentence[] =
         "the built-in model knows drawings, and these pictures are coloured: train one with 'imp "
-        "train --data FOLDER', or name one with --model";
-    if (settings->model || 2 * coloured <= count)
+        "train --data FOLDER', name one with --model, or any network with --embedder";
+    if (settings->model || settings->embedder || 2 * coloured <= count)
         return NULL;
     imp_complain(EXIT_SUCCESS, command, "%s", sentence);
     return sentence;

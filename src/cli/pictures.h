@@ -7,12 +7,15 @@
 
 #include "cli/vectors.h"
 #include "data/gallery.h"
-#include "train/embedder.h"
-#include "train/model.h"
+#include "model/embed.h"
+#include "model/model.h"
 
 typedef struct imp_picture_settings {
-    const char *model; /* NULL: the built-in one */
-    int ink;           /* an imp_ink */
+    const char *model;    /* NULL: the built-in one, or the embedder */
+    const char *embedder; /* NULL: none */
+    double patience;
+    bool no_cache;
+    int ink; /* an imp_ink */
     int64_t threads;
     bool skip_broken;
 } imp_picture_settings;
@@ -22,11 +25,18 @@ typedef struct imp_picture_settings {
     {IMP_OPTION_TEXT(settings, member.model), .name = "model", .argument = "FILE",                 \
      .otherwise = "built in, of handwritten characters",                                           \
      .help = "the model that embeds pictures"},                                                    \
+    {IMP_OPTION_TEXT(settings, member.embedder), .name = "embedder", .argument = "COMMAND",        \
+     .help = "instead: a program that embeds files of any kind (docs/embedders.md)"},              \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
-     .help = "leave pictures out that cannot be read, and say which, instead of stopping"},        \
+     .help = "leave out what cannot be read, and say which"},                                      \
+    {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_INTEGER(settings, member.threads), .name = "threads", .argument = "N",             \
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"},                          \
-    {IMP_OPTION_REST},                                                                             \
+    {IMP_OPTION_NUMBER(settings, member.patience), .name = "embedder-timeout",                     \
+     .argument = "SECONDS", .numbers = {0.1, 1e6}, .initial = "300",                               \
+     .help = "without a word from the embedder, after which it counts as hung"},                   \
+    {IMP_OPTION_FLAG(settings, member.no_cache), .name = "no-cache",                               \
+     .help = "neither use nor keep an embedder's vectors in $XDG_CACHE_HOME/imp"},                 \
     {IMP_OPTION_CHOICE(settings, member.ink), .name = "ink", .argument = "KIND",                   \
      .choices = imp_ink_names, .initial = "own",                                                   \
      .help = "invert pictures; own does as in training, and for models of drawings inverts those " \
@@ -37,14 +47,15 @@ typedef struct imp_picture_settings {
  * "--model"; NULL: none. */
 const char *imp_only_for_pictures(const imp_picture_settings *settings);
 
-/* Whether there is a folder at `path`, which may be NULL. */
+/* Whether there is a folder at `path`, which may be NULL; or an archive in its place. */
 bool imp_is_folder(const char *path);
+bool imp_is_folder_or_archive(const char *path);
 
 /* Each of these returns IMP_GO_ON, or the status to exit with after a sentence. `command` is named
  * in the sentence. */
 
-/* Reads the model. Clear it with imp_model_clear(), also after a failure. */
-int imp_read_model(const char *command, const imp_picture_settings *settings, imp_model *model);
+/* Opens the model, to be freed with imp_model_free(). After a failure *model is NULL. */
+int imp_open_model(const char *command, const imp_picture_settings *settings, imp_model **model);
 
 /* Pictures and a row of floats for each. */
 typedef struct imp_embedded {
@@ -52,17 +63,30 @@ typedef struct imp_embedded {
     imp_rows rows;
 } imp_embedded;
 
-/* Gathers pictures: `paths` are pictures and folders of pictures. */
-int imp_gather_pictures(const char *command, char **paths, int count, imp_embedded *pictures);
+/* Gathers pictures, or files of any kind for an embedder: `paths` are pictures, and folders and
+ * archives of pictures. */
+int imp_gather_pictures(const char *command, const imp_picture_settings *settings, char **paths,
+                        int count, imp_embedded *pictures);
 
 /* The pictures of a folder whose sub-folders are classes; says which of them have no pictures. */
-int imp_gather_classes(const char *command, const char *folder, imp_embedded *pictures);
+int imp_gather_classes(const char *command, const imp_picture_settings *settings,
+                       const char *folder, imp_embedded *pictures);
 
-/* Says how many pictures of kinds that are not read were passed over, if any were. */
-void imp_tell_passed_over(const char *command, size_t count);
+/* Says which pictures of kinds that are not read were passed over, if any were; `more` may be
+ * NULL. */
+void imp_tell_passed_over(const char *command, const imp_gallery *gallery, const imp_gallery *more);
 
-/* Embeds what was gathered. Where nothing is left because all of it is broken, that is a failure.
- */
+/* What the pictures are called in tables: "picture", or "file" for an embedder. */
+const char *imp_picture_word(const imp_picture_settings *settings);
+
+/* What the model is called. */
+const char *imp_model_word(const imp_picture_settings *settings, const imp_model *model);
+
+/* Adds the list of them to a report. */
+void imp_passed_over_to_json(const imp_gallery *gallery, const imp_gallery *more, json_t *object);
+
+/* Embeds what was gathered, with progress on a terminal. Ctrl-C ends it; nothing is left behind.
+ * Where nothing is left because all of it is broken, that is a failure. */
 int imp_embed_pictures(const char *command, const imp_picture_settings *settings,
                        const imp_model *model, imp_embedded *pictures);
 

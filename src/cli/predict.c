@@ -1,16 +1,23 @@
 /* predict.c - `imp predict`: points classified by a fitted mixture. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/mixture.h"
 #include "cli/vectors.h"
 
 typedef struct settings {
+    double open_set_rate; /* NAN: as the mixture has it */
     bool open_set, json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "let unlabelled clusters answer \"none of these\", which is class -1"},
+     .help = "let points be \"none of these\", class -1: those nearer to clusters without a label, "
+             "or farther from all than known points are"},
+    {IMP_OPTION_NUMBER(settings, open_set_rate), .name = "open-set-rate", .argument = "R",
+     .numbers = {0, 1}, .otherwise = "the mixture's",
+     .help = "how many points of known classes may be sent to none, of those held out"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
@@ -33,83 +40,188 @@ const imp_usage imp_predict_usage = {
 
 static const char *const command = "predict";
 
-static int print_json(const imp_mixture_predictions *found, size_t count, size_t outcomes)
+/* Queries on their way through a mixture, a block at a time, so that memory holds no more than the
+ * answers of one. */
+typedef struct job {
+    const settings *given;
+    const imp_mixture *mixture;
+    imp_reader reader;
+    size_t classes, outcomes;
+    imp_mixture_predictions found; /* of a block */
+} job;
+
+enum { MOST_BLOCK = 1 << 16, MOST_VALUES = 1 << 22 }; /* queries, and numbers about them */
+
+typedef void printer(job *work, size_t begin, size_t count);
+
+/* A comma-separated list without brackets, which goes on from what was printed before. */
+static void print_items(json_t *array, bool first)
 {
-    json_t *object = imp_json_begin(), *probabilities = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(probabilities,
-                              imp_json_floats(found->probability + i * outcomes, outcomes));
-    json_object_set_new(object, "predictions", imp_json_integers(found->label, count));
-    json_object_set_new(object, "probabilities", probabilities);
-    json_object_set_new(object, "distances", imp_json_floats(found->distance, count));
-    json_object_set_new(object, "clusters", imp_json_integers(found->cluster, count));
-    return imp_json_print(command, object);
+    char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    size_t length = text ? strlen(text) : 0;
+    if (length > 2)
+        printf("%s%.*s", first ? "" : ",", (int)(length - 2), text + 1);
+    free(text);
+    json_decref(array);
 }
 
-static void print_table(const imp_mixture_predictions *found, size_t count, size_t classes,
-                        size_t outcomes)
+static void print_labels(job *work, size_t begin, size_t count)
 {
-    printf("%8s  %8s  %11s  %8s  %s\n", "query", "class", "probability", "cluster",
-           "squared distance");
+    print_items(imp_json_integers(work->found.label, count), begin == 0);
+}
+
+static void print_distances(job *work, size_t begin, size_t count)
+{
+    print_items(imp_json_floats(work->found.distance, count), begin == 0);
+}
+
+static void print_clusters(job *work, size_t begin, size_t count)
+{
+    print_items(imp_json_integers(work->found.cluster, count), begin == 0);
+}
+
+static void print_probabilities(job *work, size_t begin, size_t count)
+{
+    json_t *probabilities = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            probabilities,
+            imp_json_floats(work->found.probability + i * work->outcomes, work->outcomes));
+    print_items(probabilities, begin == 0);
+}
+
+static void print_table(job *work, size_t begin, size_t count)
+{
+    const imp_mixture_predictions *found = &work->found;
     for (size_t i = 0; i < count; i++) {
         int32_t class = found->label[i];
-        size_t outcome = class < 0 ? classes : (size_t) class;
+        size_t outcome = class < 0 ? work->classes : (size_t) class;
         if (class < 0)
-            printf("%8zu  %8s", i, "none");
+            printf("%8zu  %8s", begin + i, "none");
         else
-            printf("%8zu  %8d", i, (int)class);
+            printf("%8zu  %8d", begin + i, (int)class);
         /* A mixture without classes has no probabilities to tell. */
-        if (outcome < outcomes)
-            printf("  %11.4f", found->probability[i * outcomes + outcome]);
+        if (outcome < work->outcomes)
+            printf("  %11.4f", found->probability[i * work->outcomes + outcome]);
         else
             printf("  %11s", "-");
         printf("  %8d  %16.6g\n", (int)found->cluster[i], found->distance[i]);
     }
 }
 
-static int predict(const settings *given, const imp_mixture *mixture, const imp_rows *points)
+/* Asks the mixture about all queries, block by block; `wanted` says what. Where nothing is to be
+ * printed they are only read, and the mixture is asked about none. */
+static int each_block(job *work, const imp_mixture_predictions *wanted, printer *print)
 {
-    size_t classes = imp_mixture_summarize(mixture).classes, count = points->count;
-    size_t outcomes = classes + given->open_set, room = count ? count : 1;
-    imp_mixture_predictions found = {
-        .label = malloc(room * sizeof *found.label),
-        .probability = calloc(room, (outcomes ? outcomes : 1) * sizeof *found.probability),
-        .distance = malloc(room * sizeof *found.distance),
-        .cluster = malloc(room * sizeof *found.cluster),
+    size_t n = work->reader.source->count, d = work->reader.source->dimensions, begin = 0;
+    imp_error error;
+    do {
+        const float *rows;
+        size_t count = n - begin < work->reader.most ? n - begin : work->reader.most;
+        imp_status status = imp_reader_read(&work->reader, begin, count, &rows, &error);
+        if (!status)
+            status = imp_mixture_predict(work->mixture, rows, print ? count : 0, d,
+                                         work->given->open_set, wanted, &error);
+        if (status)
+            return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+        if (print)
+            print(work, begin, count);
+        begin += count;
+    } while (begin < n);
+    return IMP_GO_ON;
+}
+
+/* All arrays of the object, one after the other; each asks anew for what it holds. */
+static int print_json(job *work)
+{
+    const imp_mixture_predictions *found = &work->found;
+    const struct {
+        const char *key;
+        imp_mixture_predictions wanted;
+        printer *print;
+    } arrays[] = {
+        {"predictions", {.label = found->label}, print_labels},
+        {"probabilities", {.probability = found->probability}, print_probabilities},
+        {"distances", {.distance = found->distance}, print_distances},
+        {"clusters", {.cluster = found->cluster}, print_clusters},
+    };
+    json_decref(imp_json_begin()); /* nothing need be checked from here on */
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        printf("%s\"%s\":[", i == 0 ? "{" : ",", arrays[i].key);
+        int status = each_block(work, &arrays[i].wanted, arrays[i].print);
+        if (status != IMP_GO_ON)
+            return status;
+        putchar(']');
+    }
+    puts("}");
+    return EXIT_SUCCESS;
+}
+
+static int print_answers(job *work)
+{
+    /* What cannot be read or asked is found before anything is printed. */
+    int status = each_block(work, &work->found, NULL);
+    if (status != IMP_GO_ON)
+        return status;
+    if (work->given->json)
+        return print_json(work);
+    printf("%8s  %8s  %11s  %8s  %s\n", "query", "class", "probability", "cluster",
+           "squared distance");
+    status = each_block(work, &work->found, print_table);
+    return status == IMP_GO_ON ? EXIT_SUCCESS : status;
+}
+
+static int predict(const settings *given, const imp_mixture *mixture,
+                   const imp_point_source *points)
+{
+    size_t classes = imp_mixture_summarize(mixture).classes;
+    job work = {.given = given,
+                .mixture = mixture,
+                .classes = classes,
+                .outcomes = classes + given->open_set};
+    size_t room = MOST_VALUES / (points->dimensions + work.outcomes + 1) + 1;
+    room = room < MOST_BLOCK ? room : MOST_BLOCK;
+    work.found = (imp_mixture_predictions){
+        .label = malloc(room * sizeof *work.found.label),
+        .probability = calloc(room, (work.outcomes + 1) * sizeof *work.found.probability),
+        .distance = malloc(room * sizeof *work.found.distance),
+        .cluster = malloc(room * sizeof *work.found.cluster),
     };
     imp_error error;
-    int status = EXIT_SUCCESS;
-    if (!found.label || !found.probability || !found.distance || !found.cluster)
+    int status;
+    if (!work.found.label || !work.found.probability || !work.found.distance || !work.found.cluster)
         status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
-    else if (imp_mixture_predict(mixture, points->values, count, points->dimensions,
-                                 given->open_set, &found, &error) != IMP_OK)
+    else if (imp_reader_create(&work.reader, points, NULL, room, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    else if (given->json)
-        status = print_json(&found, count, outcomes);
     else
-        print_table(&found, count, classes, outcomes);
-    free(found.label);
-    free(found.probability);
-    free(found.distance);
-    free(found.cluster);
+        status = print_answers(&work);
+    imp_reader_release(&work.reader);
+    free(work.found.label);
+    free(work.found.probability);
+    free(work.found.distance);
+    free(work.found.cluster);
     return status;
 }
 
 int imp_command_predict(int argc, char **argv)
 {
-    settings given = {0};
+    settings given = {.open_set_rate = NAN};
     int operands;
     int status = imp_parse(&imp_predict_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
     imp_mixture *mixture;
-    imp_rows points = {0};
+    imp_point_file points = {0};
     status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
-        status = imp_read_rows(command, argv[2], &points);
+        status = imp_point_file_open(command, argv[2], &points);
+    imp_error error;
+    if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
+        imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (status == IMP_GO_ON)
-        status = predict(&given, mixture, &points);
-    free(points.values);
+        status = predict(&given, mixture, &points.source);
+    imp_point_file_close(&points);
     imp_mixture_free(mixture);
     return status;
 }

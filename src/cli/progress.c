@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,6 +24,14 @@ bool imp_progress_due(const imp_progress_line *line, bool keep)
     return line->terminal ? keep || imp_clock() - line->last >= 0.1 : keep;
 }
 
+/* How many characters fit beside each other; a line that breaks cannot be drawn over. */
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : 80;
+}
+
 void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool keep,
                        const char *text)
 {
@@ -33,11 +42,14 @@ void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool 
         return;
     }
     enum { WIDTH = 20 };
+    char whole[600];
     size_t full = total > 0 ? done * WIDTH / total : 0;
-    fputs("\r[", stderr);
+    whole[0] = '[';
     for (size_t i = 0; i < WIDTH; i++)
-        fputc(i < full ? '#' : '.', stderr);
-    fprintf(stderr, "] %zu/%zu  %s\033[K", done, total, text);
+        whole[1 + i] = i < full ? '#' : '.';
+    snprintf(whole + 1 + WIDTH, sizeof whole - 1 - WIDTH, "] %zu/%zu  %s", done, total, text);
+    /* The last column stays free: some terminals begin a new line when it is written to. */
+    fprintf(stderr, "\r%.*s\033[K", (int)terminal_width() - 1, whole);
     fflush(stderr);
     line->drawn = true;
     line->last = imp_clock();

@@ -1,5 +1,5 @@
 /*
- * sorted_folder.c - puts the pictures of each group into a folder of their own.
+ * sorted_folder.c - puts the pictures of each pile into a folder of their own.
  */
 #define _DEFAULT_SOURCE /* realpath */
 
@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/trail.h"
-#include "cli/cluster.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
+#include "cli/sorted_folder.h"
 #include "data/source.h"
 
 /* What becomes a file: a link to the target or, where that is NULL, a copy of the bytes. */
@@ -48,19 +48,26 @@ static imp_status put(imp_trail *made, const char *folder, const char *name, con
     return status ? status : imp_trail_note(made, to, error);
 }
 
-static imp_status put_link(imp_trail *made, const char *folder, const char *path, imp_error *error)
+static imp_status put_link(imp_trail *made, const char *folder, const imp_gallery *gallery,
+                           size_t picture, imp_error *error)
 {
     char target[PATH_MAX];
+    const char *path = gallery->pictures[picture].path;
+    if (gallery->pictures[picture].archive)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "'%s' is in an archive, where no link can point; copy instead", path);
     if (!realpath(path, target))
         return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(errno));
     return put(made, folder, imp_page_name(path), &(content){.target = target}, error);
 }
 
-static imp_status put_copy(imp_trail *made, const char *folder, const char *path, imp_error *error)
+static imp_status put_copy(imp_trail *made, const char *folder, const imp_gallery *gallery,
+                           size_t picture, imp_error *error)
 {
     unsigned char *bytes;
     size_t size;
-    imp_status status = imp_file_read(path, IMP_FILE_LIMIT, &bytes, &size, error);
+    const char *path = gallery->pictures[picture].path;
+    imp_status status = imp_gallery_bytes(gallery, picture, &bytes, &size, error);
     if (status)
         return status;
     status =
@@ -69,33 +76,33 @@ static imp_status put_copy(imp_trail *made, const char *folder, const char *path
     return status;
 }
 
-static imp_status put_group(imp_trail *made, const imp_sorting *work, size_t index,
+static imp_status put_group(imp_trail *made, const imp_piles *piles, size_t index,
                             const char *folder, bool links, imp_error *error)
 {
     char path[PATH_MAX];
-    const imp_group *group = &work->groups[index];
-    int digits = snprintf(NULL, 0, "%zu", work->group_count);
-    int length = snprintf(path, sizeof path, "%s/group-%0*zu", folder, digits, index + 1);
+    int length = snprintf(path, sizeof path, "%s/%s", folder, piles->names[index]);
     if (length < 0 || (size_t)length >= sizeof path)
         return imp_fail(error, IMP_EUNSUPPORTED, "the path '%s' is too long", folder);
     imp_status status = imp_trail_folder(made, path, error);
-    for (size_t i = group->first; i < group->first + group->count && !status; i++) {
-        const char *picture = work->pile.gallery.pictures[work->order[i]].path;
+    for (size_t i = 0; i < piles->gallery->count && !status; i++) {
+        size_t picture = piles->order ? piles->order[i] : i;
+        if (piles->pile[picture] != index)
+            continue;
         status = imp_interrupt_check(error);
         if (!status)
-            status =
-                links ? put_link(made, path, picture, error) : put_copy(made, path, picture, error);
+            status = links ? put_link(made, path, piles->gallery, picture, error)
+                           : put_copy(made, path, piles->gallery, picture, error);
     }
     return status;
 }
 
-imp_status imp_sorted_folder(const imp_sorting *work, const char *folder, bool links,
+imp_status imp_sorted_folder(const imp_piles *piles, const char *folder, bool links,
                              imp_error *error)
 {
     imp_trail made = {0};
     imp_status status = imp_trail_folder(&made, folder, error);
-    for (size_t g = 0; g < work->group_count && !status; g++)
-        status = put_group(&made, work, g, folder, links, error);
-    imp_trail_end(&made, status == IMP_OK);
+    for (size_t g = 0; g < piles->count && !status; g++)
+        status = put_group(&made, piles, g, folder, links, error);
+    imp_trail_end(&made, !status);
     return status;
 }

@@ -11,8 +11,8 @@
 #include "cli/training_options.h"
 #include "cli/training_progress.h"
 #include "data/dataset.h"
-#include "train/choices.h"
-#include "train/recipe.h"
+#include "settings/choices.h"
+#include "settings/recipe.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 
@@ -44,9 +44,11 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Episodes (likewise)")},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
     {IMP_OPTION_HEADING("Method (likewise)")},
-    IMP_OPTIONS_OF(IMP_METHOD_SETTINGS)
+    IMP_METHOD_OPTIONS
+    IMP_LEARNER_OPTIONS
     {IMP_OPTION_HEADING("Training (likewise)")},
     IMP_OPTIONS_OF(IMP_TRAINING_SETTINGS)
+    IMP_OPTIONS_OF(IMP_AUGMENT_SETTINGS)
     {IMP_OPTION_END}};
 /* clang-format on */
 
@@ -62,7 +64,9 @@ const imp_usage imp_train_usage = {
         "Draws episodes, embeds their images, classifies their queries by a method and follows "
         "the gradient. The run is kept in a folder: settings, logs, a checkpoint, and the "
         "model that did best in validation. A run that was stopped with Ctrl-C or killed "
-        "goes on with --resume, to the same bits as if it had not been.\n\n"
+        "goes on with --resume, to the same bits as if it had not been. It keeps its settings; "
+        "--updates can be raised, and --log-every, --checkpoint-every, --loss-limit and the place "
+        "of the data may be others.\n\n"
         "Settings come from the defaults, then from --recipe, then from the command line. The "
         "defaults suit a thousand classes; where --data is somebody's own folder or archive and "
         "there is no recipe, the size and ink of the pictures, split, way, shot, variances and "
@@ -82,36 +86,67 @@ static int fail(const imp_error *error)
 
 /* ---- progress ---- */
 
-void imp_training_describe(const imp_train_report *report, char *text, size_t size)
+/* "5-way " in front of an accuracy, or nothing where the way is not known. */
+typedef struct way_name {
+    char text[32];
+} way_name;
+
+static way_name name_way(int64_t way)
 {
-    const imp_line *line = &report->line;
-    int used = snprintf(text, size, "loss %.3f  accuracy %.1f%%  clusters %.1f", line->loss,
-                        100 * line->accuracy, line->clusters);
+    way_name name = {""};
+    if (way > 0)
+        snprintf(name.text, sizeof name.text, "%lld-way ", (long long)way);
+    return name;
+}
+
+void imp_training_describe(const imp_train_report *report, const imp_settings *settings, char *text,
+                           size_t size)
+{
+    const imp_train_line *line = &report->line;
+    way_name way = name_way(settings ? settings->way : 0);
+    way_name validated = name_way(
+        settings ? (settings->validation_way > 0 ? settings->validation_way : settings->way) : 0);
+    int used = snprintf(text, size, "loss %.3f  %saccuracy %.1f%%  clusters %.1f", line->loss,
+                        way.text, 100 * line->accuracy, line->clusters);
     if (isfinite(line->sigma_l) && used > 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, "  sigma %.2f", line->sigma_l);
     if (isfinite(line->sigma_l) && isfinite(line->sigma_u) && used > 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, "/%.2f", line->sigma_u);
     /* A resumed run knows its best validation before it has validated again. */
     if (!isnan(report->best) && isnan(report->validation) && used > 0 && (size_t)used < size)
-        used += snprintf(text + used, size - (size_t)used, "  best validation %.1f%%",
-                         100 * report->best);
+        used += snprintf(text + used, size - (size_t)used, "  best validation %s%.1f%%",
+                         validated.text, 100 * report->best);
     if (!isnan(report->validation) && used > 0 && (size_t)used < size)
-        used += snprintf(text + used, size - (size_t)used, "  validation %.1f%% (best %.1f%%)",
-                         100 * report->validation, 100 * report->best);
+        used += snprintf(text + used, size - (size_t)used, "  validation %s%.1f%% (best %.1f%%)",
+                         validated.text, 100 * report->validation, 100 * report->best);
+    if (!isnan(report->validation_open) && used > 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, ", open %.1f%%",
+                         100 * report->validation_open);
     if (used > 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "  %.0f images/s  %s left",
                  line->images_per_second, imp_duration_of(report->seconds_left).text);
 }
 
+typedef struct watch {
+    imp_progress_line line;
+    const imp_settings *settings;
+} watch;
+
 static bool proceed(const imp_train_report *report, void *context)
 {
-    imp_progress_line *line = context;
-    if (imp_progress_due(line, report->new_line)) {
+    watch *own = context;
+    if (imp_progress_due(&own->line, report->new_line)) {
         char text[400];
-        imp_training_describe(report, text, sizeof text);
-        imp_progress_show(line, report->update, report->updates, report->new_line, text);
+        imp_training_describe(report, own->settings, text, sizeof text);
+        imp_progress_show(&own->line, report->update, report->updates, report->new_line, text);
     }
     return !imp_interrupted();
+}
+
+static void give_notice(const char *sentence, void *context)
+{
+    (void)context;
+    imp_complain(EXIT_SUCCESS, command, "%s", sentence);
 }
 
 /* ---- the command ---- */
@@ -144,7 +179,7 @@ static int settle(int argc, char **argv, arguments *given)
     imp_error error;
     imp_status failed = IMP_OK;
     if (given->resume)
-        failed = imp_run_glance(given->resume, &begun, &(uint64_t){0}, &error);
+        failed = imp_training_glance(given->resume, &begun, &(uint64_t){0}, &error);
     else if (given->recipe)
         failed = imp_recipe_apply(&begun, given->recipe, &error);
     else
@@ -206,27 +241,13 @@ static void say_choices(const imp_settings *settings, const imp_survey *survey,
 /* Opens the data, with settings that suit it in the place of those nobody gave. */
 static int open_data(arguments *given, imp_dataset **dataset)
 {
-    imp_settings *settings = &given->settings;
     imp_error error;
     imp_survey survey;
-    const char *path;
-    bool chooses = !given->resume && !given->recipe && imp_names_folder(settings->data, &path);
-    imp_status failed = IMP_OK;
-    if (chooses)
-        failed = imp_survey_make(&survey, path, &error);
-    if (!failed && chooses)
-        failed = imp_choices_before(settings, &survey, path, &error);
-    if (failed)
+    if (imp_choices_open_data(&given->settings, !given->resume && !given->recipe,
+                              (int)given->threads, &survey, dataset, &error) != IMP_OK)
         return fail(&error);
-    if (!chooses)
-        imp_choices_default(settings);
-    imp_dataset_options data = imp_settings_data(settings, (int)given->threads);
-    if (imp_dataset_open(settings->data, &data, dataset, &error) != IMP_OK)
-        return fail(&error);
-    if (chooses)
-        imp_choices_after(settings, *dataset);
-    if (chooses && !given->quiet)
-        say_choices(settings, &survey, *dataset);
+    if (survey.pictures > 0 && !given->quiet)
+        say_choices(&given->settings, &survey, *dataset);
     return IMP_GO_ON;
 }
 
@@ -249,7 +270,7 @@ static void conclude(const arguments *given, const imp_train_result *result)
     if (!isnan(result->best))
         fprintf(stderr, "best validation accuracy %.1f%% at update %llu; ", 100 * result->best,
                 (unsigned long long)result->best_update);
-    fprintf(stderr, "the model is %s\n", imp_run_file(folder, imp_model_name).text);
+    fprintf(stderr, "the model is %s\n", imp_training_file(folder, imp_model_name).text);
 }
 
 static int train(arguments *given)
@@ -259,17 +280,19 @@ static int train(arguments *given)
     int status = open_data(given, &dataset);
     if (status != IMP_GO_ON)
         return status;
-    imp_progress_line line = imp_progress_start(given->quiet);
-    imp_train_options wanted = {.folder = given->resume ? given->resume : given->out,
-                                .threads = (int)given->threads,
-                                .proceed = proceed,
-                                .context = &line};
+    watch own = {imp_progress_start(given->quiet), &given->settings};
+    imp_train_options wanted = imp_train_defaults();
+    wanted.folder = given->resume ? given->resume : given->out;
+    wanted.threads = (int)given->threads;
+    wanted.proceed = proceed;
+    wanted.notice = give_notice;
+    wanted.context = &own;
     imp_train_result result;
     imp_interrupt_catch();
     imp_status failed = given->resume
                             ? imp_train_resume(&given->settings, dataset, &wanted, &result, &error)
                             : imp_train(&given->settings, dataset, &wanted, &result, &error);
-    imp_progress_end(&line);
+    imp_progress_end(&own.line);
     imp_dataset_free(dataset);
     if (failed)
         return fail(&error);

@@ -6,7 +6,9 @@
 
 #include "train/trainer.h"
 
-/* Loss, accuracy, clusters, variances, validation, speed and the time left; cut to fit. */
-void imp_training_describe(const imp_train_report *report, char *text, size_t size);
+/* Loss, accuracy, clusters, variances, validation, speed and the time left; cut to fit. Accuracies
+ * are named by the way of their episodes, which they depend on, if `settings` are not NULL. */
+void imp_training_describe(const imp_train_report *report, const imp_settings *settings, char *text,
+                           size_t size);
 
 #endif

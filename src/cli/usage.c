@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/value.h"
 #include "cli/options.h"
 
 enum {
@@ -36,8 +37,8 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
                    option->integers.most);
         break;
     case IMP_KIND_NUMBER:
-        if (option->automatic)
-            append(text, size, "a number of at least 0, or %s", option->automatic);
+        if (option->info)
+            imp_value_describe(option->info, text, size);
         else if (isinf(option->numbers.least) && isinf(option->numbers.most))
             append(text, size, "a number");
         else if (isinf(option->numbers.most))
@@ -57,6 +58,16 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
     case IMP_KIND_TEXT:
         append(text, size, "a text");
         break;
+    case IMP_KIND_TEXTS:
+        append(text, size, "a text, up to 8 times");
+        break;
+    case IMP_KIND_OWN:
+        imp_value_describe(option->info, text, size);
+        break;
+    case IMP_KIND_METHOD:
+    case IMP_KIND_LEARNER:
+    case IMP_KIND_LEARNER_OWN:
+    case IMP_KIND_RULE:
     case IMP_KIND_FLAG:
     case IMP_KIND_HEADING:
     case IMP_KIND_REST:
@@ -97,7 +108,8 @@ void imp_option_explain(const imp_option *option, const imp_option *heading, imp
                         char *text, size_t size)
 {
     char values[300] = "";
-    bool number = option->kind == IMP_KIND_INTEGER || option->kind == IMP_KIND_NUMBER;
+    bool number = option->kind == IMP_KIND_INTEGER || option->kind == IMP_KIND_NUMBER ||
+                  (option->kind == IMP_KIND_OWN && option->argument);
     /* That a file name is a text goes without saying. */
     if (option->kind == IMP_KIND_CHOICE || (number && detail == IMP_DETAIL_ALL))
         imp_option_describe(option, values, sizeof values);
@@ -163,7 +175,8 @@ void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream)
     static const imp_option unnamed = {IMP_OPTION_HEADING("Options")};
     const imp_option *heading = &unnamed, *waiting = &unnamed;
     bool rest = false;
-    for (const imp_option *option = usage->options; option->kind != IMP_KIND_END; option++) {
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *option; (option = imp_option_next(&walk));) {
         if (option->kind == IMP_KIND_HEADING) {
             heading = waiting = option;
             rest = false;

@@ -3,16 +3,14 @@
  */
 #include "cli/vectors.h"
 
-#include <errno.h>
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <imp/metrics.h>
 
-#include "base/npy.h"
 #include "cli/destination.h"
 #include "methods/contingency.h"
 
@@ -23,23 +21,6 @@ static int complain_memory(const char *command)
     return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
 }
 
-static double element(const imp_array *array, size_t i)
-{
-    switch (array->dtype) {
-    case IMP_FLOAT32:
-        return ((const float *)array->data)[i];
-    case IMP_FLOAT64:
-        return ((const double *)array->data)[i];
-    case IMP_INT32:
-        return ((const int32_t *)array->data)[i];
-    case IMP_INT64:
-        return (double)((const int64_t *)array->data)[i];
-    case IMP_UINT8:
-        break;
-    }
-    return ((const uint8_t *)array->data)[i];
-}
-
 static int load(const char *command, const char *path, imp_array *array)
 {
     imp_error error;
@@ -48,23 +29,32 @@ static int load(const char *command, const char *path, imp_array *array)
     return IMP_GO_ON;
 }
 
-/* The value as a float; a sentence names its place if it is none. */
-static int to_float(const char *command, const char *path, const imp_array *array, size_t i,
-                    float *to)
+/* The array's values as floats, which *values are; a sentence names the place of one that is none.
+ */
+static int to_floats(const char *command, const char *path, const imp_array *array, float **values)
 {
-    double value = element(array, i);
-    *to = (float)value;
-    if (isfinite(*to))
+    *values = malloc((array->count ? array->count : 1) * sizeof **values);
+    if (!*values)
+        return complain_memory(command);
+    size_t good = imp_to_floats(array->dtype, array->data, array->count, *values);
+    if (good == array->count)
         return IMP_GO_ON;
-    size_t row = i / array->shape[1], column = i % array->shape[1];
-    if (isfinite(value))
-        return imp_complain(IMP_EXIT_FAILURE, command,
-                            "%s: row %zu, column %zu is %g; points are kept as 32-bit floats, "
-                            "which end at %g",
-                            path, row, column, value, FLT_MAX);
+    free(*values);
+    imp_error error;
+    imp_fail_no_float(path, good / array->shape[1], good % array->shape[1],
+                      imp_element(array->dtype, array->data, good), &error);
+    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+}
+
+/* Whether an array of that shape holds points. */
+static int check_shape(const char *command, const char *path, const imp_array *array)
+{
+    if (array->rank == 2)
+        return IMP_GO_ON;
+    imp_shape_text shape = imp_shape_format(array->rank, array->shape);
     return imp_complain(IMP_EXIT_FAILURE, command,
-                        "%s: row %zu, column %zu is %s; every value must be a finite number", path,
-                        row, column, isnan(value) ? "not a number (NaN)" : "infinite");
+                        "%s: its shape is %s; points are rows and columns, (points, dimensions)",
+                        path, shape.text);
 }
 
 int imp_read_rows(const char *command, const char *path, imp_rows *rows)
@@ -74,25 +64,45 @@ int imp_read_rows(const char *command, const char *path, imp_rows *rows)
     int status = load(command, path, &array);
     if (status != IMP_GO_ON)
         return status;
-    if (array.rank != 2) {
-        imp_shape_text shape = imp_shape_format(array.rank, array.shape);
+    status = check_shape(command, path, &array);
+    if (status != IMP_GO_ON) {
         imp_array_clear(&array);
-        return imp_complain(IMP_EXIT_FAILURE, command,
-                            "%s: its shape is %s; points are rows and columns, (points, "
-                            "dimensions)",
-                            path, shape.text);
+        return status;
     }
-    float *values = malloc((array.count ? array.count : 1) * sizeof *values);
-    if (!values)
-        status = complain_memory(command);
-    for (size_t i = 0; i < array.count && status == IMP_GO_ON; i++)
-        status = to_float(command, path, &array, i, &values[i]);
+    float *values;
+    status = to_floats(command, path, &array, &values);
     if (status == IMP_GO_ON)
         *rows = (imp_rows){values, array.shape[0], array.shape[1]};
-    else
-        free(values);
     imp_array_clear(&array);
     return status;
+}
+
+int imp_point_file_open(const char *command, const char *path, imp_point_file *points)
+{
+    *points = (imp_point_file){0};
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
+        int status = imp_read_rows(command, path, &points->rows);
+        points->source =
+            imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
+        return status;
+    }
+    imp_error error;
+    if (imp_npy_open(path, &points->file, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int status = check_shape(command, path, &points->file.layout);
+    if (status == IMP_GO_ON)
+        points->source = imp_source_of_file(&points->file);
+    else
+        imp_npy_close(&points->file);
+    return status;
+}
+
+void imp_point_file_close(imp_point_file *points)
+{
+    imp_npy_close(&points->file);
+    free(points->rows.values);
+    *points = (imp_point_file){0};
 }
 
 static int check_label(const char *command, const char *path, size_t i, int64_t label)
@@ -126,7 +136,7 @@ int imp_read_labels(const char *command, const char *path, int32_t **labels, siz
         status = complain_memory(command);
     for (size_t i = 0; i < array.count && status == IMP_GO_ON; i++) {
         int64_t label = array.dtype == IMP_INT64 ? ((const int64_t *)array.data)[i]
-                                                 : (int64_t)element(&array, i);
+                                                 : (int64_t)imp_element(array.dtype, array.data, i);
         status = check_label(command, path, i, label);
         (*labels)[i] = (int32_t)label;
     }
@@ -137,23 +147,6 @@ int imp_read_labels(const char *command, const char *path, int32_t **labels, siz
         *labels = NULL;
     }
     return status;
-}
-
-int imp_read_lambda(const char *command, const char *text, double *lambda)
-{
-    *lambda = NAN;
-    if (!text || strcmp(text, "auto") == 0)
-        return IMP_GO_ON;
-    char *end;
-    errno = 0;
-    bool decimal = text[0] != '\0' && text[strspn(text, "+-.0123456789eE")] == '\0';
-    double value = decimal ? strtod(text, &end) : NAN;
-    if (!decimal || errno != 0 || *end != '\0' || !(value >= 0))
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "option '--lambda' needs a number of at least 0 or auto, not '%s'",
-                            text);
-    *lambda = value;
-    return IMP_GO_ON;
 }
 
 void imp_labeled_rows_clear(imp_labeled_rows *points)

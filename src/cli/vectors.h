@@ -9,8 +9,10 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/npy.h"
 #include "cli/algorithm_options.h"
 #include "cli/cli.h"
+#include "methods/point_source.h"
 
 /* Rows of floats. Free with free(). */
 typedef struct imp_rows {
@@ -25,11 +27,20 @@ typedef struct imp_rows {
  * value is finite. */
 int imp_read_rows(const char *command, const char *path, imp_rows *rows);
 
+/* Points that are read when they are needed. Close with imp_point_file_close(). It must not be
+ * moved while it is open. */
+typedef struct imp_point_file {
+    imp_point_source source;
+    imp_npy_file file; /* or, where that is no regular file and cannot be read twice, */
+    imp_rows rows;     /* all of it */
+} imp_point_file;
+
+/* Opens what imp_read_rows() reads. A value that is no finite number is found when it is read. */
+int imp_point_file_open(const char *command, const char *path, imp_point_file *points);
+void imp_point_file_close(imp_point_file *points);
+
 /* A 1-dimensional array of integers. */
 int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count);
-
-/* "auto" or nothing is NAN, anything else a number of at least 0. */
-int imp_read_lambda(const char *command, const char *text, double *lambda);
 
 /* Supports, their labels, and unlabelled points behind them with the label -1. */
 typedef struct imp_labeled_rows {

@@ -139,7 +139,7 @@ static imp_status group_names(const imp_catalog *catalog, imp_dataset *dataset, 
 imp_status imp_catalog_group(const imp_catalog *catalog, imp_dataset *dataset, imp_error *error)
 {
     imp_status status = group_names(catalog, dataset, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     const imp_catalog_entry *entries = catalog->entries;

@@ -57,7 +57,7 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
     imp_image sheet;
     imp_status status =
         imp_image_create(&sheet, (uint32_t)(columns * pitch), (uint32_t)(rows * pitch), 3, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     uint8_t *planes = imp_allocate(imp_picture_bytes(dataset), 1);
     if (planes == NULL) {
@@ -66,7 +66,7 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
     }
     bool coloured = dataset->channels == 3;
     memset(sheet.pixels, 0xFF, (size_t)sheet.width * sheet.height * 3);
-    for (size_t i = 0; i < rows * columns && status == IMP_OK; i++) {
+    for (size_t i = 0; i < rows * columns && !status; i++) {
         size_t left = i % columns * pitch, top = i / columns * pitch;
         if (cells[i].image == IMP_SHEET_EMPTY)
             continue;
@@ -80,9 +80,9 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
         imp_dataset_image(dataset, cells[i].image, planes);
         place(dataset, planes, &sheet, left + GAP, top + GAP);
     }
-    if (status == IMP_OK && !coloured)
+    if (!status && !coloured)
         status = imp_image_convert(&sheet, 1, error); /* a third of the file */
-    if (status == IMP_OK)
+    if (!status)
         status = imp_png_save(path, &sheet, error);
     imp_release(planes);
     imp_image_clear(&sheet);

@@ -78,7 +78,7 @@ imp_status imp_csv_next(imp_csv *csv, imp_error *error)
     while (csv->next < csv->end) {
         char *begin = csv->next;
         imp_status status = read_row(csv, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         if (csv->count == 1 && csv->fields[0][0] == '\0' && *begin == '\0') {
             csv->count = 0;

@@ -1,5 +1,6 @@
 /*
- * csv_dataset.c - train.csv, val.csv and test.csv beside their pictures, as mini-ImageNet comes.
+ * csv_dataset.c - train.csv, val.csv and test.csv beside their pictures, as mini-ImageNet comes,
+ * which is a kind of its own.
  *
  * Three headers are in use for the same two columns; the columns are found by their names. The
  * pictures may lie in place, in some sub-folder or in an archive, so a file of the CSV is looked up
@@ -260,4 +261,32 @@ imp_status imp_open_csv(imp_dataset *dataset, const char *path, const imp_datase
     imp_release(map.places);
     imp_catalog_clear(&catalog);
     return status;
+}
+
+/* Such a folder with all three lists, by Ravi & Larochelle (2017), whose pictures are in colour. */
+imp_status imp_open_mini_imagenet(imp_dataset *dataset, const char *path,
+                                  const imp_dataset_options *options, imp_error *error)
+{
+    enum { SIZE = 84, CHANNELS = 3 };
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST; split++) {
+        char list[16];
+        struct stat about;
+        snprintf(list, sizeof list, "%s.csv", imp_split_name(split));
+        char *whole = imp_source_join(path, list);
+        if (whole == NULL)
+            return imp_fail_memory(error, "a path");
+        bool exists = stat(whole, &about) == 0;
+        imp_release(whole);
+        if (!exists)
+            return imp_fail(error, IMP_EIO,
+                            "'%s' is not mini-ImageNet: it has no %s; train.csv, val.csv and "
+                            "test.csv belong beside images.zip or a folder of the pictures",
+                            path, list);
+    }
+    imp_dataset_options own = *options;
+    if (own.size == 0)
+        own.size = SIZE;
+    if (own.channels == 0)
+        own.channels = CHANNELS;
+    return imp_open_csv(dataset, path, &own, error);
 }

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 
 const char *imp_split_name(imp_split split)
 {
@@ -21,9 +22,10 @@ const char *imp_split_name(imp_split split)
     return (unsigned)split <= IMP_SPLIT_NONE ? names[split] : "unknown";
 }
 
-imp_dataset_options imp_dataset_defaults(void)
+void imp_dataset_options_init(imp_dataset_options *options, size_t size)
 {
-    return (imp_dataset_options){.struct_size = sizeof(imp_dataset_options)};
+    const imp_dataset_options defaults = {0};
+    imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
 void imp_dataset_free(imp_dataset *dataset)

@@ -96,6 +96,13 @@ imp_status imp_dataset_number(imp_dataset *dataset, imp_error *error);
 imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint64_t seed,
                                    imp_error *error);
 
+/* Whether a split is dealt out among turned classes, and so is applied after the rotation. */
+bool imp_split_is_of_turns(const char *split);
+
+/* Refuses a dataset in which a turned class is in another split than the upright one, for `what`
+ * knows upright ones only. */
+imp_status imp_dataset_check_turns(const imp_dataset *dataset, const char *what, imp_error *error);
+
 /* The split of an Omniglot class by its name, IMP_SPLIT_NONE for a name Omniglot does not have. */
 imp_split imp_omniglot_vinyals(const char *class_name);
 imp_split imp_omniglot_lake(const char *class_name);
@@ -105,6 +112,13 @@ imp_split imp_omniglot_lake(const char *class_name);
 void imp_dataset_set_fingerprint(imp_dataset *dataset, const uint8_t *digests);
 void imp_fingerprint_pixels(const uint8_t *pixels, size_t size, uint8_t *digest);
 void imp_fingerprint_format(imp_dataset *dataset);
+
+/* What imp_dataset_kind() would say of the dataset that imp_dataset_open() takes `name` for; of a
+ * pack that cannot be read, "pack". Nothing but the beginning of a pack is read. */
+typedef struct imp_kind {
+    char text[16];
+} imp_kind;
+imp_kind imp_dataset_kind_of(const char *name);
 
 /* Where the data lies that imp_dataset_open() takes `name` for; NULL where it is not read at all.
  */
@@ -135,6 +149,8 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
                            const imp_dataset_options *options, imp_error *error);
 imp_status imp_open_csv(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
                         imp_error *error);
+imp_status imp_open_mini_imagenet(imp_dataset *dataset, const char *path,
+                                  const imp_dataset_options *options, imp_error *error);
 imp_status imp_open_glyphs(imp_dataset *dataset, const imp_dataset_options *options,
                            imp_error *error);
 imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
@@ -142,5 +158,8 @@ imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_datas
 
 /* Whether the file begins as a pack does. */
 bool imp_is_pack(const char *path);
+
+/* The kind of dataset that was packed; false where the file's beginning is no sound pack's. */
+bool imp_pack_kind(const char *path, imp_kind *kind);
 
 #endif

@@ -2,7 +2,8 @@
  * dataset_open.c - from a name such as "omniglot:PATH" to a dataset.
  *
  * Every kind gives base classes and its own split; what follows is the same for all: another split
- * where one was asked for, then the turned classes.
+ * where one was asked for, then the turned classes, or the other way round where the split is dealt
+ * out among them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +16,10 @@
 #include "data/dataset.h"
 #include "data/survey.h"
 
-typedef enum kind { OMNIGLOT, CSV, FOLDER, GLYPHS, PACK, UNKNOWN } kind;
+typedef enum kind { OMNIGLOT, MINI_IMAGENET, CSV, FOLDER, GLYPHS, PACK, UNKNOWN } kind;
 
-static const char *const kind_names[] = {"omniglot", "csv", "folder", "glyphs", "pack"};
+static const char *const kind_names[] = {"omniglot", "mini-imagenet", "csv",
+                                         "folder",   "glyphs",        "pack"};
 
 enum { MOST_SIZE = 4096 };
 
@@ -63,6 +65,18 @@ bool imp_names_folder(const char *name, const char **path)
     return what == FOLDER || (what == UNKNOWN && guess(*path) == FOLDER);
 }
 
+imp_kind imp_dataset_kind_of(const char *name)
+{
+    const char *path;
+    kind what = parse_name(name, &path);
+    if (what == UNKNOWN)
+        what = guess(path);
+    imp_kind found;
+    if (what != PACK || !imp_pack_kind(path, &found))
+        snprintf(found.text, sizeof found.text, "%s", kind_names[what]);
+    return found;
+}
+
 const char *imp_dataset_path(const char *name)
 {
     const char *path;
@@ -95,6 +109,8 @@ static imp_status open_kind(imp_dataset *dataset, kind what, const char *path,
     switch (what) {
     case OMNIGLOT:
         return imp_open_omniglot(dataset, path, options, error);
+    case MINI_IMAGENET:
+        return imp_open_mini_imagenet(dataset, path, options, error);
     case CSV:
         return imp_open_csv(dataset, path, options, error);
     case FOLDER:
@@ -125,6 +141,8 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
     if (what == GLYPHS && path != name)
         return imp_fail(error, IMP_EINVAL, "'%s': glyphs are made, not read, and have no path",
                         name);
+    if (path[0] == '\0')
+        return imp_fail(error, IMP_EINVAL, "'%s': the path of the dataset is empty", name);
     if (what == UNKNOWN)
         what = guess(path);
 
@@ -133,10 +151,13 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
         return imp_fail_memory(error, "a dataset");
     status = open_kind(dataset, what, path, options, error);
     bool own = options->split == NULL || strcmp(options->split, "own") == 0;
-    if (status == IMP_OK && !own)
+    bool of_turns = imp_split_is_of_turns(options->split);
+    if (status == IMP_OK && !own && !of_turns)
         status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
     if (status == IMP_OK && options->rotations == 4)
         status = imp_dataset_rotate(dataset, error);
+    if (status == IMP_OK && of_turns)
+        status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
     if (status != IMP_OK) {
         imp_dataset_free(dataset);
         return status;

@@ -23,13 +23,16 @@
 #include "base/hex.h"
 #include "base/memory.h"
 
-enum { ATTEMPTS = 6, CONNECT_SECONDS = 30, STALL_SECONDS = 30 };
+enum { CONNECT_SECONDS = 30 };
 
-/* Nothing fetched here is near this size; a server that goes on for ever is stopped. */
-#define SIZE_LIMIT ((uint64_t)1 << 30)
+/* Nothing fetched here is near this size, and a telephone line is five times as fast: a server that
+ * goes on for ever, or drop by drop, is given up. */
+const imp_download_limits imp_download_usual = {
+    .bytes = (uint64_t)1 << 30, .attempts = 6, .least_speed = 1000, .slow_seconds = 30};
 
 typedef struct transfer {
     CURL *curl;
+    const imp_download_limits *limits;
     imp_writer writer;
     struct md5_ctx md5;
     uint64_t received; /* in the file, over all attempts */
@@ -65,12 +68,12 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *argument)
         curl_easy_getinfo(state->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
         state->expected = length >= 0 ? state->received + (uint64_t)length : 0;
     }
-    if (state->status == IMP_OK && state->received + total > SIZE_LIMIT)
+    if (!state->status && state->received + total > state->limits->bytes)
         state->status =
             imp_fail(state->error, IMP_EFORMAT, "'%s' is larger than expected", state->file);
-    if (state->status == IMP_OK)
+    if (!state->status)
         state->status = imp_writer_write(&state->writer, bytes, total, state->error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return 0; /* libcurl gives up */
     md5_update(&state->md5, total, (const uint8_t *)bytes);
     state->received += total;
@@ -115,8 +118,8 @@ static void configure(transfer *state, const char *url, char *why)
     curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)STALL_SECONDS);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)state->limits->least_speed);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)state->limits->slow_seconds);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "imp");
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
@@ -135,19 +138,19 @@ static imp_status fetch(transfer *state, const char *url, imp_error *error)
         state->first_bytes = true;
         curl_easy_setopt(state->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)state->received);
         CURLcode code = curl_easy_perform(state->curl);
-        if (state->status != IMP_OK)
+        if (state->status)
             return state->status;
         if (state->stopped)
             return imp_fail(error, IMP_EIO, "the download of '%s' was stopped", url);
         if (code == CURLE_OK)
             return IMP_OK;
-        if (code == CURLE_RANGE_ERROR && attempt < ATTEMPTS) {
+        if (code == CURLE_RANGE_ERROR && attempt < state->limits->attempts) {
             imp_status status = rewind_file(state);
-            if (status != IMP_OK)
+            if (status)
                 return status;
             continue;
         }
-        if (!worth_another_try(code) || attempt == ATTEMPTS)
+        if (!worth_another_try(code) || attempt >= state->limits->attempts)
             return imp_fail(error, IMP_EIO, "cannot download '%s': %s", url,
                             why[0] != '\0' ? why : curl_easy_strerror(code));
         wait_a_little(attempt);
@@ -167,7 +170,7 @@ static bool already_there(const char *path, const char *md5)
 {
     unsigned char *bytes;
     size_t size;
-    if (imp_file_read(path, SIZE_LIMIT, &bytes, &size, NULL) != IMP_OK)
+    if (imp_file_read(path, (size_t)imp_download_usual.bytes, &bytes, &size, NULL))
         return false;
     struct md5_ctx state;
     char text[2 * MD5_DIGEST_SIZE + 1];
@@ -193,25 +196,27 @@ static imp_status check(transfer *state, const char *url, const char *md5, imp_e
 }
 
 imp_status imp_download(const char *url, const char *path, const char *md5,
-                        imp_download_progress *progress, void *context, imp_error *error)
+                        const imp_download_limits *limits, imp_download_progress *progress,
+                        void *context, imp_error *error)
 {
     if (already_there(path, md5))
         return IMP_OK;
     const char *slash = strrchr(path, '/');
     transfer state = {.file = slash != NULL ? slash + 1 : path,
+                      .limits = limits,
                       .progress = progress,
                       .context = context,
                       .error = error};
     md5_init(&state.md5);
     imp_status status = imp_writer_open(&state.writer, path, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     state.curl = curl_easy_init();
     status = state.curl == NULL ? imp_fail_memory(error, "a download") : fetch(&state, url, error);
     curl_easy_cleanup(state.curl);
-    if (status == IMP_OK)
+    if (!status)
         status = check(&state, url, md5, error);
-    if (status == IMP_OK)
+    if (!status)
         return imp_writer_commit(&state.writer, error);
     imp_writer_abandon(&state.writer);
     return status;
@@ -230,7 +235,7 @@ imp_status imp_download_omniglot(const char *folder, const char *base_url,
         base_url = "https://raw.githubusercontent.com/brendenlake/omniglot/master/python";
 
     imp_status status = imp_make_folders(folder, error);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IMP_OK; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++) {
         size_t url_room = strlen(base_url) + strlen(parts[i].file) + 2;
         size_t path_room = strlen(folder) + strlen(parts[i].file) + 2;
         char *url = imp_allocate(url_room, 1), *path = imp_allocate(path_room, 1);
@@ -239,7 +244,8 @@ imp_status imp_download_omniglot(const char *folder, const char *base_url,
         } else {
             snprintf(url, url_room, "%s/%s", base_url, parts[i].file);
             snprintf(path, path_room, "%s/%s", folder, parts[i].file);
-            status = imp_download(url, path, parts[i].md5, progress, context, error);
+            status = imp_download(url, path, parts[i].md5, &imp_download_usual, progress, context,
+                                  error);
         }
         imp_release(url);
         imp_release(path);

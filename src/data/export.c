@@ -23,7 +23,7 @@ static imp_status make_folders(imp_trail *made, char *path, size_t root, imp_err
         imp_status status = imp_trail_folder(made, path, error);
         *slash = '/';
         /* One that is not empty is an earlier picture's. */
-        if (status != IMP_OK && status != IMP_EINVAL)
+        if (status && status != IMP_EINVAL)
             return status;
     }
     return IMP_OK;
@@ -52,7 +52,7 @@ static imp_status check_paths(const imp_dataset *dataset, const char *folder, im
         char path[PATH_ROOM];
         const char *name = imp_picture_name(dataset, i);
         imp_status status = path_of(folder, name, path, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         const char *file = path + strlen(folder) + 1;
         if (strcmp(file, name) != 0 && imp_dataset_find_image(dataset, file) < dataset->image_count)
@@ -78,14 +78,14 @@ static imp_status write_picture(imp_trail *made, const imp_dataset *dataset, siz
     uint8_t *bytes;
     size_t size;
     imp_status status = path_of(folder, imp_picture_name(dataset, picture), path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = make_folders(made, path, strlen(folder), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     status = imp_png_encode(image, &bytes, &size, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_create_file(path, bytes, size, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_trail_note(made, path, error);
     imp_release(bytes);
     return status;
@@ -100,17 +100,17 @@ imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, im
     imp_trail made = {0};
     imp_status status =
         imp_image_create(&image, dataset->size, dataset->size, dataset->channels, error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_paths(dataset, folder, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_trail_folder(&made, folder, error);
-    for (size_t i = 0; i < dataset->picture_count && status == IMP_OK; i++) {
+    for (size_t i = 0; i < dataset->picture_count && !status; i++) {
         to_image(dataset, dataset->pixels + i * imp_picture_bytes(dataset), invert, &image);
         status = write_picture(&made, dataset, i, folder, &image, error);
-        if (status == IMP_OK && go_on != NULL)
+        if (!status && go_on != NULL)
             status = go_on(error);
     }
-    imp_trail_end(&made, status == IMP_OK);
+    imp_trail_end(&made, !status);
     imp_image_clear(&image);
     return status;
 }

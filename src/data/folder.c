@@ -21,7 +21,7 @@ static unsigned depth_of(const char *name)
 static imp_status add_pictures(imp_catalog *catalog, size_t *unlabeled, imp_error *error)
 {
     const imp_source *source = &catalog->sources[0];
-    size_t skip = imp_source_common_folder(source);
+    size_t skip = imp_source_common_folder(source, false);
     const char *first = NULL;
     for (size_t member = 0; member < source->count; member++) {
         const char *name = source->names[member];
@@ -64,17 +64,17 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
     imp_load_plan plan = imp_load_plan_from(options);
     imp_catalog catalog = {0};
     imp_status status = imp_source_open(&catalog.sources[0], path, error);
-    if (status == IMP_OK) {
+    if (!status) {
         catalog.source_count = 1;
         status = add_pictures(&catalog, &dataset->unlabeled, error);
     }
-    if (status == IMP_OK) {
+    if (!status) {
         status = imp_catalog_load(&catalog, &plan, dataset, error);
-        if (status != IMP_OK)
+        if (status)
             imp_error_prefix(error, path);
     }
     imp_catalog_clear(&catalog);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     enum { FEWEST_CLASSES = 5 }; /* one of the three parts is empty with fewer */

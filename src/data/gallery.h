@@ -17,9 +17,12 @@
 
 #include "data/fault.h"
 #include "data/image.h"
+#include "data/unpacked.h"
 
 typedef struct imp_gallery_picture {
-    char *path;
+    char *path;            /* of a member of an archive: ARCHIVE/NAME */
+    imp_unpacked *archive; /* that it is a member of, or NULL for a file */
+    size_t member;
     int32_t class;    /* its number, or -1 */
     bool coloured;    /* more than a tint; known once it was read */
     imp_fault *fault; /* why it could not be read, else NULL */
@@ -30,20 +33,24 @@ typedef struct imp_gallery {
     size_t count, capacity;
     char **classes; /* their names, in bytewise order of their folders' paths */
     size_t class_count;
-    size_t passed_over; /* pictures of kinds that are not read, such as .gif */
+    bool any;           /* set before anything is added: whatever is a file counts as a picture */
+    char **passed_over; /* paths of pictures of kinds that are not read, such as .svg */
+    size_t passed_count, passed_capacity;
     size_t empty_count; /* sub-folders without pictures */
     char *empty;        /* the name of one of them, or NULL */
+    imp_unpacked **archives;
+    size_t archive_count;
 } imp_gallery;
 
-/* Adds the picture at `path`, or all pictures (.png, .jpg, .jpeg) in that folder and below it in
- * bytewise order of their names, none of them in a class. After a failure the gallery is to be
- * cleared: IMP_EIO for what cannot be read, IMP_EINVAL for a folder without pictures, IMP_ENOMEM.
- */
+/* Adds the picture at `path`, or all pictures in that folder or archive (imp_source_is_archive())
+ * and below it in bytewise order of their names, none of them in a class. After a failure the
+ * gallery is to be cleared: IMP_EIO for what cannot be read, IMP_EINVAL for a folder without
+ * pictures, IMP_EFORMAT for a broken archive, IMP_ENOMEM. */
 imp_status imp_gallery_add(imp_gallery *gallery, const char *path, imp_error *error);
 
-/* The same for a folder whose sub-folders are classes; pictures below one of them, however deep,
- * are in that class. Those beside the sub-folders and in "_unlabeled" are in none. Only for a
- * gallery that has no classes yet. */
+/* The same for a folder or archive whose sub-folders are classes; pictures below one of them,
+ * however deep, are in that class. Those beside the sub-folders and in "_unlabeled" are in none.
+ * Only for a gallery that has no classes yet. */
 imp_status imp_gallery_add_classes(imp_gallery *gallery, const char *folder, imp_error *error);
 
 /* Releases everything and zeroes the struct; harmless on a zeroed one. */
@@ -61,6 +68,11 @@ typedef struct imp_picture_format {
 imp_status imp_gallery_read(imp_gallery *gallery, size_t first, size_t count,
                             const imp_picture_format *format, int threads, uint8_t *planes,
                             imp_error *error);
+
+/* The bytes of a picture's file, at most IMP_FILE_LIMIT, to be given back with imp_release(); the
+ * sentence of a failure names the path. */
+imp_status imp_gallery_bytes(const imp_gallery *gallery, size_t picture, uint8_t **bytes,
+                             size_t *size, imp_error *error);
 
 /* One picture as it is in its file. */
 imp_status imp_gallery_open(const imp_gallery *gallery, size_t picture, imp_image *image,

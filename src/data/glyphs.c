@@ -150,20 +150,20 @@ imp_status imp_open_glyphs(imp_dataset *dataset, const imp_dataset_options *opti
 {
     imp_glyph_options glyphs = options->glyphs;
     imp_status status = imp_glyph_settle(&glyphs, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     dataset->size = options->size != 0 ? options->size : DEFAULT_SIZE;
     dataset->channels = options->channels != 0 ? options->channels : 1;
-    dataset->inverted = options->invert > 0;
+    dataset->inverted = options->ink == IMP_INK_INVERT;
     dataset->sizes =
         (imp_size_range){{dataset->size, dataset->size}, {dataset->size, dataset->size}};
     imp_catalog catalog = {0};
     status = add_names(&catalog, &glyphs, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_catalog_check(&catalog, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_catalog_group(&catalog, dataset, error);
-    if (status == IMP_OK)
+    if (!status)
         status = draw_all(dataset, &catalog, &glyphs, options, error);
     imp_catalog_clear(&catalog);
     return status;

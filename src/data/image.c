@@ -44,20 +44,13 @@ void imp_image_clear(imp_image *image)
     *image = (imp_image){0};
 }
 
-imp_status imp_image_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
-                            imp_error *error)
+void imp_image_lay_on_white(const uint8_t *rgba, size_t count, uint8_t *rgb)
 {
-    static const uint8_t png[] = {0x89, 'P', 'N', 'G'};
-    static const uint8_t jpeg[] = {0xFF, 0xD8, 0xFF};
-
-    *image = (imp_image){0};
-    if (size == 0)
-        return imp_fail(error, IMP_EFORMAT, "the file is empty");
-    if (size >= sizeof png && memcmp(bytes, png, sizeof png) == 0)
-        return imp_png_decode(bytes, size, pixel_limit, image, error);
-    if (size >= sizeof jpeg && memcmp(bytes, jpeg, sizeof jpeg) == 0)
-        return imp_jpeg_decode(bytes, size, pixel_limit, image, error);
-    return imp_fail(error, IMP_EFORMAT, "the file is neither a PNG nor a JPEG picture");
+    for (size_t i = 0; i < count; i++, rgba += 4, rgb += 3) {
+        unsigned alpha = rgba[3], ground = 255 * (255 - alpha) + 127;
+        for (size_t c = 0; c < 3; c++)
+            rgb[c] = (uint8_t)((rgba[c] * alpha + ground) / 255);
+    }
 }
 
 static uint8_t luma(const uint8_t *rgb)
@@ -71,7 +64,7 @@ imp_status imp_image_convert(imp_image *image, uint32_t channels, imp_error *err
         return IMP_OK;
     imp_image other;
     imp_status status = imp_image_create(&other, image->width, image->height, channels, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     size_t pixels = (size_t)image->width * image->height;
@@ -102,9 +95,9 @@ imp_status imp_image_prepare(imp_image *image, uint32_t size, uint32_t channels,
     imp_image resampled = {0};
     bool fits = image->width == size && image->height == size;
     imp_status status = imp_image_convert(image, channels, error);
-    if (status == IMP_OK && !fits)
+    if (!status && !fits)
         status = imp_image_resample(image, size, size, &resampled, error);
-    if (status == IMP_OK)
+    if (!status)
         imp_image_to_planes(fits ? image : &resampled, invert, planes);
     imp_image_clear(&resampled);
     return status;

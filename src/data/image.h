@@ -1,9 +1,10 @@
 /*
  * image.h - a decoded picture: 8 bits a channel, gray or RGB, rows from top to bottom.
  *
- * PNG and JPEG come in through imp_image_decode(), which tells them apart by their first bytes and
- * not by a file's name. Transparent pictures are laid on white, 16-bit ones rounded to 8 bits; CMYK
- * is refused.
+ * All formats come in through imp_image_decode(), which tells them apart by their first bytes and
+ * not by a file's name: PNG, JPEG and BMP always, WebP, HEIF, TIFF and GIF if their libraries were
+ * there when this was built. Pictures are turned as the camera was held, transparent ones are laid
+ * on white, 16 bits become 8, CMYK becomes RGB, and of several frames the first counts.
  */
 #ifndef IMP_DATA_IMAGE_H
 #define IMP_DATA_IMAGE_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <imp/model.h>
+#include <imp/dataset.h>
 #include <imp/status.h>
 
 typedef struct imp_image {
@@ -31,15 +32,43 @@ imp_status imp_image_create(imp_image *image, uint32_t width, uint32_t height, u
 /* Releases the pixels and zeroes the struct; harmless on a zeroed one. */
 void imp_image_clear(imp_image *image);
 
-/* Decodes a whole PNG or JPEG file held in memory. A picture of more than `pixel_limit` pixels is
+/* Decodes a whole picture file held in memory. A picture of more than `pixel_limit` pixels is
  * refused before memory is taken for it. On failure *image is zeroed: IMP_EFORMAT for a broken
  * file, IMP_EUNSUPPORTED for a sound one of a kind that is not read, IMP_ENOMEM. */
 imp_status imp_image_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
                             imp_error *error);
+
+/* Whether a file that begins so may be one, as imp_file_read_if() wants to know. */
+bool imp_image_begins(const unsigned char *bytes, size_t size);
+
 imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
                           imp_error *error);
 imp_status imp_jpeg_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
                            imp_error *error);
+imp_status imp_bmp_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                          imp_error *error);
+imp_status imp_webp_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                           imp_error *error);
+imp_status imp_heif_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                           imp_error *error);
+imp_status imp_tiff_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                           imp_error *error);
+imp_status imp_gif_decode(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                          imp_error *error);
+
+/* Makes RGB of `count` pixels of RGBA that lie on white. */
+void imp_image_lay_on_white(const uint8_t *rgba, size_t count, uint8_t *rgb);
+
+/* The formats in the order in which they are asked; a name of NULL ends them. */
+typedef struct imp_image_format {
+    const char *name;           /* "WebP" */
+    const char *library;        /* that reads it */
+    const char *const *endings; /* of names of its files, with the dot; ends with NULL */
+    bool (*begins)(const uint8_t *bytes, size_t size);
+    imp_status (*decode)(const uint8_t *bytes, size_t size, size_t pixel_limit, imp_image *image,
+                         imp_error *error); /* NULL: the library was not there */
+} imp_image_format;
+extern const imp_image_format imp_image_formats[];
 
 /* IMP_EUNSUPPORTED when width x height is beyond the limit, IMP_EFORMAT when it is empty. */
 imp_status imp_image_check_size(uint32_t width, uint32_t height, size_t pixel_limit,

@@ -3,7 +3,7 @@
  *
  * libjpeg goes on after damage and fills the rest with gray; a few-shot learner would then learn
  * from garbage. Damage that loses picture data is an error here, stray bytes between markers are
- * not. EXIF orientation is not applied, as in Pillow's plain open().
+ * not.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/image.h"
+#include "data/orientation.h"
 
 /* A progressive file of a few kilobytes can ask for thousands of passes over a large picture. */
-enum { MOST_SCANS = 200 };
+enum { MOST_SCANS = 200, EXIF_MARKER = JPEG_APP0 + 1 };
 
 typedef struct decoder {
     struct jpeg_decompress_struct jpeg; /* must be first: the callbacks get only a pointer to it */
@@ -26,6 +27,7 @@ typedef struct decoder {
     imp_image image;
     imp_status status; /* of a fault found here and not by libjpeg */
     char fault[JMSG_LENGTH_MAX];
+    JSAMPLE *cmyk; /* a row, of pictures made for printing */
 } decoder;
 
 static void on_error(j_common_ptr jpeg)
@@ -52,6 +54,17 @@ static void on_progress(j_common_ptr jpeg)
     }
 }
 
+/* Four inks on white paper. Adobe's programs, which is nearly all, store how much light is left. */
+static void mix_inks(const JSAMPLE *cmyk, size_t count, bool inverted, uint8_t *rgb)
+{
+    for (size_t i = 0; i < count; i++, cmyk += 4, rgb += 3)
+        for (size_t c = 0; c < 3; c++) {
+            unsigned ink = inverted ? cmyk[c] : 255u - cmyk[c];
+            unsigned black = inverted ? cmyk[3] : 255u - cmyk[3];
+            rgb[c] = (uint8_t)((ink * black + 127) / 255);
+        }
+}
+
 /* Reads the header, makes room, reads the rows. Sets state->status where the file is refused. */
 static void read_picture(decoder *state, const uint8_t *bytes, size_t size, size_t pixel_limit,
                          imp_error *error)
@@ -61,30 +74,40 @@ static void read_picture(decoder *state, const uint8_t *bytes, size_t size, size
     state->progress.progress_monitor = on_progress;
     jpeg->progress = &state->progress;
     jpeg_mem_src(jpeg, bytes, size);
+    jpeg_save_markers(jpeg, EXIF_MARKER, 0xFFFF);
     jpeg_read_header(jpeg, TRUE);
 
     state->status = imp_image_check_size(jpeg->image_width, jpeg->image_height, pixel_limit, error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return;
-    if (jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK) {
-        state->status = imp_fail(error, IMP_EUNSUPPORTED,
-                                 "the picture is a CMYK JPEG; convert it to RGB or gray");
-        return;
-    }
     bool gray = jpeg->jpeg_color_space == JCS_GRAYSCALE;
-    jpeg->out_color_space = gray ? JCS_GRAYSCALE : JCS_RGB;
+    bool print = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
+    jpeg->out_color_space = gray ? JCS_GRAYSCALE : print ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(jpeg);
     state->status = imp_image_create(&state->image, jpeg->output_width, jpeg->output_height,
                                      gray ? 1 : 3, error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return;
 
     size_t stride = (size_t)jpeg->output_width * state->image.channels;
+    if (print)
+        state->cmyk = imp_allocate(jpeg->output_width, 4);
+    if (print && !state->cmyk) {
+        state->status = imp_fail_memory(error, "a JPEG picture");
+        return;
+    }
     while (jpeg->output_scanline < jpeg->output_height) {
         JSAMPROW row = state->image.pixels + jpeg->output_scanline * stride;
-        jpeg_read_scanlines(jpeg, &row, 1);
+        jpeg_read_scanlines(jpeg, print ? &state->cmyk : &row, 1);
+        if (print)
+            mix_inks(state->cmyk, jpeg->output_width, jpeg->saw_Adobe_marker, row);
     }
-    jpeg_finish_decompress(jpeg);
+    int orientation = 1;
+    for (jpeg_saved_marker_ptr note = jpeg->marker_list; note && orientation == 1;
+         note = note->next)
+        orientation = imp_exif_orientation(note->data, note->data_length);
+    jpeg_finish_decompress(jpeg); /* which forgets the notes */
+    state->status = imp_image_orient(&state->image, orientation, error);
 }
 
 static imp_status decode(decoder *state, const uint8_t *bytes, size_t size, size_t pixel_limit,
@@ -109,7 +132,8 @@ imp_status imp_jpeg_decode(const uint8_t *bytes, size_t size, size_t pixel_limit
 
     imp_status status = decode(&state, bytes, size, pixel_limit, error);
     jpeg_destroy_decompress(&state.jpeg);
-    if (status == IMP_OK)
+    imp_release(state.cmyk);
+    if (!status)
         *image = state.image;
     else
         imp_image_clear(&state.image);

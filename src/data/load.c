@@ -20,7 +20,7 @@ imp_load_plan imp_load_plan_from(const imp_dataset_options *options)
     return (imp_load_plan){
         .size = options->size,
         .channels = options->channels,
-        .invert = options->invert > 0,
+        .invert = options->ink == IMP_INK_INVERT,
         .skip_broken = options->skip_broken,
         .pixel_limit = options->pixel_limit > 0 ? options->pixel_limit : IMP_PIXEL_LIMIT,
         .threads = imp_parallel_threads(options->threads),
@@ -52,7 +52,7 @@ static imp_status decode_into(job *work, size_t entry, const uint8_t *bytes, siz
     const imp_load_plan *plan = work->plan;
     imp_image image;
     imp_status status = imp_image_decode(bytes, size, plan->pixel_limit, &image, fault);
-    if (status != IMP_OK)
+    if (status)
         return status;
     work->sizes[entry][0] = image.width;
     work->sizes[entry][1] = image.height;
@@ -62,7 +62,7 @@ static imp_status decode_into(job *work, size_t entry, const uint8_t *bytes, siz
         size_t room = (size_t)plan->channels * plan->size * plan->size;
         uint8_t *planes = work->pixels + entry * room;
         status = imp_image_prepare(&image, plan->size, plan->channels, plan->invert, planes, fault);
-        if (status == IMP_OK)
+        if (!status)
             imp_fingerprint_pixels(planes, room, work->digests + entry * IMP_FINGERPRINT_BYTES);
     }
     imp_image_clear(&image);
@@ -75,7 +75,7 @@ static void visit(size_t member, const uint8_t *bytes, size_t size, const imp_er
     job *work = context;
     size_t entry = work->entry_of[member];
     imp_error own;
-    if (fault == NULL && decode_into(work, entry, bytes, size, &own) != IMP_OK)
+    if (fault == NULL && decode_into(work, entry, bytes, size, &own))
         fault = &own;
     if (fault != NULL) {
         work->sizes[entry][0] = 0;
@@ -91,7 +91,7 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
     imp_error own; /* the sentence may be needed below although the caller wants none */
     if (error == NULL)
         error = &own;
-    for (size_t s = 0; s < catalog->source_count && status == IMP_OK; s++) {
+    for (size_t s = 0; s < catalog->source_count && !status; s++) {
         const imp_source *source = &catalog->sources[s];
         bool *wanted = imp_allocate_zeroed(source->count, sizeof *wanted);
         uint32_t *entry_of = imp_allocate(source->count, sizeof *entry_of);
@@ -116,7 +116,7 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
             entry_of[entry->member] = (uint32_t)i;
         }
         work->entry_of = entry_of;
-        if (any && status == IMP_OK)
+        if (any && !status)
             status = imp_source_read(source, wanted, work->plan->threads, visit, work, error);
         imp_release(wanted);
         imp_release(entry_of);
@@ -142,7 +142,7 @@ static imp_status settle_plan(job *work, imp_load_plan *plan, imp_error *error)
     uint32_t side = DEFAULT_SIZE, channels = 3;
     for (size_t i = 0; i < work->catalog->count && i < PROBES; i++) {
         imp_status status = visit_entries(work, i, i + 1, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         uint32_t width = work->sizes[i][0], height = work->sizes[i][1];
         if (width == 0)
@@ -232,7 +232,7 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
                        imp_error *error)
 {
     imp_status status = settle_plan(work, plan, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     dataset->size = plan->size;
     dataset->channels = plan->channels;
@@ -247,21 +247,21 @@ static imp_status load(job *work, imp_catalog *catalog, imp_load_plan *plan, imp
     dataset->pixels = dataset->owned_pixels;
 
     status = read_all(work, error);
-    for (size_t i = 0; i < catalog->count && status == IMP_OK && !plan->skip_broken; i++)
+    for (size_t i = 0; i < catalog->count && !status && !plan->skip_broken; i++)
         if (work->faults[i] != NULL)
             status =
                 imp_fault_is_memory(work->faults[i])
                     ? imp_fail_memory(error, "decoding pictures")
                     : imp_fail(error, work->faults[i]->status, "%s", work->faults[i]->sentence);
-    if (status == IMP_OK)
+    if (!status)
         status = drop_broken(work, catalog, dataset, bytes, error);
-    if (status == IMP_OK && catalog->count == 0)
+    if (!status && catalog->count == 0)
         status = imp_fail(error, dataset->faults[0]->status,
                           "none of the %zu pictures could be read; the first: %s",
                           dataset->fault_count, dataset->faults[0]->sentence);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_catalog_group(catalog, dataset, error);
-    if (status == IMP_OK) {
+    if (!status) {
         note_sizes(dataset, work->sizes, catalog->count);
         imp_dataset_set_fingerprint(dataset, work->digests);
     }
@@ -272,11 +272,12 @@ imp_status imp_catalog_load(imp_catalog *catalog, const imp_load_plan *plan, imp
                             imp_error *error)
 {
     imp_status status = imp_catalog_check(catalog, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     size_t count = catalog->count;
     if (count == 0)
-        return imp_fail(error, IMP_EINVAL, "there are no pictures (.png, .jpg, .jpeg)");
+        return imp_fail(error, IMP_EINVAL, "there are no pictures (%s)",
+                        imp_source_picture_endings().text);
     imp_load_plan settled = *plan;
     job work = {.plan = &settled, .catalog = catalog};
     size_t digest_bytes = count * IMP_FINGERPRINT_BYTES; /* count is below 2^30 */

@@ -74,7 +74,7 @@ static imp_status open_parts(imp_catalog *catalog, const char *path, int threads
     imp_parallel(PARTS, threads, open_part, &work);
     catalog->source_count = PARTS;
     for (size_t part = 0; part < PARTS; part++)
-        if (work.status[part] != IMP_OK)
+        if (work.status[part])
             return imp_fail(error, work.status[part], "%s", work.error[part].message);
     return IMP_OK;
 }
@@ -109,16 +109,16 @@ imp_status imp_open_omniglot(imp_dataset *dataset, const char *path,
         plan.size = DEFAULT_SIZE;
     if (plan.channels == 0)
         plan.channels = 1;
-    plan.invert = options->invert >= 0; /* ink is black in the files and high here */
+    plan.invert = options->ink != IMP_INK_AS_IS; /* ink is black in the files and high here */
 
     imp_catalog catalog = {0};
     imp_status status = open_parts(&catalog, path, plan.threads, error);
-    for (uint32_t part = 0; part < PARTS && status == IMP_OK; part++)
+    for (uint32_t part = 0; part < PARTS && !status; part++)
         status = add_part(&catalog, part, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_catalog_load(&catalog, &plan, dataset, error);
     imp_catalog_clear(&catalog);
-    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+    for (size_t i = 0; i < dataset->class_count && !status; i++)
         dataset->classes[i].split = imp_omniglot_vinyals(dataset->classes[i].name);
     return status;
 }

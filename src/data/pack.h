@@ -28,8 +28,9 @@ typedef struct imp_pack_header {
     uint32_t size, channels;
     uint32_t classes, super_classes, pictures;
     uint32_t sizes[4]; /* imp_size_range */
-    char kind[12];
-    uint32_t inverted; /* 0 or 1, as imp_dataset.inverted */
+    char kind[12];     /* the first letters of imp_dataset.kind, */
+    uint8_t inverted;  /* 0 or 1, as imp_dataset.inverted, */
+    char kind_rest[3]; /* and its letters from the 13th on */
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     uint64_t text_size;
     uint64_t table_checksum;

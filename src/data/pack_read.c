@@ -24,19 +24,44 @@
 #error "packs are mapped as they are, which takes a little-endian machine"
 #endif
 
-bool imp_is_pack(const char *path)
+/* Reads the first bytes of a file; false where it has fewer. */
+static bool read_beginning(const char *path, void *bytes, size_t size)
 {
-    char magic[sizeof IMP_PACK_MAGIC - 1];
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return false; /* opening a pipe would wait for a writer */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
-    bool is = read(descriptor, magic, sizeof magic) == (ssize_t)sizeof magic &&
-              memcmp(magic, IMP_PACK_MAGIC, sizeof magic) == 0;
+    bool whole = read(descriptor, bytes, size) == (ssize_t)size;
     close(descriptor);
-    return is;
+    return whole;
+}
+
+bool imp_is_pack(const char *path)
+{
+    char magic[sizeof IMP_PACK_MAGIC - 1];
+    return read_beginning(path, magic, sizeof magic) &&
+           memcmp(magic, IMP_PACK_MAGIC, sizeof magic) == 0;
+}
+
+static imp_kind kind_of(const imp_pack_header *header)
+{
+    imp_kind kind = {""};
+    memcpy(kind.text, header->kind, sizeof header->kind);
+    memcpy(kind.text + sizeof header->kind, header->kind_rest, sizeof header->kind_rest);
+    return kind;
+}
+
+bool imp_pack_kind(const char *path, imp_kind *kind)
+{
+    imp_pack_header header;
+    if (!imp_is_pack(path) || !read_beginning(path, &header, sizeof header) ||
+        header.version != IMP_PACK_VERSION ||
+        header.header_checksum != imp_pack_header_checksum(&header))
+        return false;
+    *kind = kind_of(&header);
+    return true;
 }
 
 /* ---- checking ---- */
@@ -62,8 +87,7 @@ static imp_status check_header(const uint8_t *file, size_t size, imp_pack_header
         return damaged(error, "its header does not match its checksum");
     if (header->size == 0 || (header->channels != 1 && header->channels != 3) ||
         header->pictures == 0 || header->classes == 0 || header->text_size == 0 ||
-        memchr(header->kind, '\0', sizeof header->kind) == NULL || header->inverted > 1 ||
-        !imp_pack_layout_of(header, layout))
+        header->inverted > 1 || !imp_pack_layout_of(header, layout))
         return damaged(error, "its header makes no sense");
     if (layout->end != size)
         return imp_fail(error, IMP_EFORMAT,
@@ -206,10 +230,10 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
                         header.size, header.size, header.channels,
                         other_size ? options->size : header.size,
                         other_channels ? options->channels : header.channels);
-    if (options->invert != 0)
+    if (options->ink != IMP_INK_OWN)
         return imp_fail(error, IMP_EINVAL, "a pack's pixels cannot be inverted; pack them so");
 
-    memcpy(dataset->kind, header.kind, sizeof header.kind);
+    memcpy(dataset->kind, kind_of(&header).text, sizeof dataset->kind);
     dataset->inverted = header.inverted == 1;
     memcpy(&dataset->sizes, header.sizes, sizeof header.sizes);
     memcpy(dataset->fingerprint, header.fingerprint, sizeof header.fingerprint);

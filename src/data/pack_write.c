@@ -113,6 +113,9 @@ imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_er
 imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, imp_go_on *go_on,
                                   imp_error *error)
 {
+    imp_status status = imp_dataset_check_turns(dataset, "a pack", error);
+    if (status != IMP_OK)
+        return status;
     size_t classes, text_size = count_text(dataset, &classes);
     imp_pack_header header = {
         .magic = IMP_PACK_MAGIC,
@@ -127,6 +130,7 @@ imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, 
     };
     memcpy(header.sizes, &dataset->sizes, sizeof header.sizes);
     memcpy(header.kind, dataset->kind, sizeof header.kind);
+    memcpy(header.kind_rest, dataset->kind + sizeof header.kind, sizeof header.kind_rest);
     memcpy(header.fingerprint, dataset->fingerprint, sizeof header.fingerprint);
     imp_pack_layout layout;
     if (!imp_pack_layout_of(&header, &layout) || text_size > UINT32_MAX)
@@ -142,7 +146,7 @@ imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, 
     memcpy(table, &header, sizeof header);
 
     imp_writer writer;
-    imp_status status = imp_writer_open(&writer, path, error);
+    status = imp_writer_open(&writer, path, error);
     if (status == IMP_OK)
         status = imp_writer_write(&writer, table, (size_t)layout.pixels, error);
     if (status == IMP_OK)

@@ -52,11 +52,18 @@ static void on_warning(png_structp png, png_const_charp message)
 
 /* ---- reading ---- */
 
+/* How many bytes of packed pixels may be read for the last rows beyond what those could take. A
+ * thousand times as many could be unpacked for nothing. */
+enum { SURPLUS_LIMIT = 64 << 10, IDAT = 0x49444154 };
+
 typedef struct decoder {
     png_structp png;
     png_infop info;
     const uint8_t *next;
     size_t left;
+    bool is_ending;    /* the last rows are being read, behind which libpng unpacks all there is */
+    size_t last_bytes; /* of packed pixels, read since */
+    int passes;        /* over the picture, which may be interlaced */
     imp_image image;
     uint8_t *samples;  /* what libpng writes: the picture with its alpha, where it has one */
     png_bytepp rows;   /* of `samples` */
@@ -71,6 +78,11 @@ static void read_bytes(png_structp png, png_bytep into, size_t size)
     decoder *state = png_get_io_ptr(png);
     if (size > state->left)
         png_error(png, "the file ends before the picture does");
+    if (state->is_ending && png_get_io_chunk_type(png) == IDAT) {
+        state->last_bytes += size;
+        if (state->last_bytes > SURPLUS_LIMIT + 4 * png_get_rowbytes(png, state->info))
+            png_error(png, "it holds far more than its pixels");
+    }
     memcpy(into, state->next, size);
     state->next += size;
     state->left -= size;
@@ -90,7 +102,7 @@ static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
     uint32_t width = png_get_image_width(png, state->info);
     uint32_t height = png_get_image_height(png, state->info);
     state->status = imp_image_check_size(width, height, pixel_limit, error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return;
 
     /* Black and white, as Omniglot is, is unpacked here, many times faster than libpng does. */
@@ -100,14 +112,14 @@ static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
     if (!state->bits)
         png_set_expand(png); /* palette to RGB, few bits to 8, a transparent colour to alpha */
     png_set_scale_16(png);
-    png_set_interlace_handling(png);
+    state->passes = png_set_interlace_handling(png);
     png_read_update_info(png, state->info);
 
     state->components = png_get_channels(png, state->info);
     size_t stride = png_get_rowbytes(png, state->info), bytes;
     uint32_t colours = state->components < 3 ? 1 : 3;
     state->status = imp_image_create(&state->image, width, height, colours, error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return;
     bool fits = imp_multiply(stride, height, &bytes);
     bool direct = state->components == colours && !state->bits;
@@ -160,6 +172,17 @@ static void flatten(decoder *state)
     }
 }
 
+static void read_rows(decoder *state)
+{
+    size_t height = state->image.height;
+    for (int pass = 1; pass <= state->passes; pass++)
+        for (size_t y = 0; y < height; y++) {
+            state->is_ending = pass == state->passes && y + 2 >= height;
+            png_read_row(state->png, state->rows[y], NULL);
+        }
+    state->is_ending = true;
+}
+
 static imp_status decode(decoder *state, size_t pixel_limit, imp_error *error)
 {
     if (setjmp(png_jmpbuf(state->png)) != 0)
@@ -167,9 +190,9 @@ static imp_status decode(decoder *state, size_t pixel_limit, imp_error *error)
                    ? imp_fail_memory(error, "a PNG picture")
                    : imp_fail(error, IMP_EFORMAT, "broken PNG: %s", state->fault.text);
     prepare(state, pixel_limit, error);
-    if (state->status != IMP_OK)
+    if (state->status)
         return state->status;
-    png_read_image(state->png, state->rows);
+    read_rows(state);
     png_read_end(state->png, NULL);
     if (state->bits)
         unpack_bits(state);
@@ -194,7 +217,7 @@ imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit,
         imp_release(state.samples);
     imp_release(state.rows);
     png_destroy_read_struct(&state.png, &state.info, NULL);
-    if (status == IMP_OK)
+    if (!status)
         *image = state.image;
     else
         imp_image_clear(&state.image);
@@ -266,7 +289,7 @@ imp_status imp_png_encode(const imp_image *image, uint8_t **bytes, size_t *size,
     imp_status status = state.info == NULL ? imp_fail_memory(error, "writing a PNG picture")
                                            : encode(&state, image, error);
     png_destroy_write_struct(&state.png, &state.info);
-    if (status == IMP_OK) {
+    if (!status) {
         *bytes = state.bytes;
         *size = state.size;
     } else {
@@ -281,11 +304,11 @@ imp_status imp_png_save(const char *path, const imp_image *image, imp_error *err
     size_t size;
     imp_writer writer;
     imp_status status = imp_png_encode(image, &bytes, &size, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_open(&writer, path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_write(&writer, bytes, size, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_commit(&writer, error);
     imp_release(bytes);
     return status;

@@ -167,13 +167,13 @@ static imp_status widen_and_lower(const imp_image *image, uint32_t width, uint32
     imp_status status = IMP_OK;
     if (old == NULL || sum == NULL || wide == NULL)
         status = imp_fail_memory(error, "resampling a picture");
-    if (status == IMP_OK)
+    if (!status)
         status = weights_create(across, image->width, width, error);
-    if (status == IMP_OK)
+    if (!status)
         status = weights_create(down, image->height, height, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_image_create(out, width, height, image->channels, error);
-    for (size_t y = 0; y < height && status == IMP_OK; y++) {
+    for (size_t y = 0; y < height && !status; y++) {
         memset(sum, 0, stride * sizeof *sum);
         for (size_t i = 0; i < down->count[y]; i++) {
             const uint8_t *from = image->pixels + (down->first[y] + i) * old_stride;
@@ -203,15 +203,15 @@ static imp_status merge(const imp_image *image, uint32_t width, uint32_t height,
     /* Floats, or the sums of an even area. */
     void *line = imp_allocate((size_t)image->width * image->channels, sizeof(float));
     imp_status status = line != NULL ? IMP_OK : imp_fail_memory(error, "resampling a picture");
-    if (status == IMP_OK)
+    if (!status)
         status = weights_create(&across, image->width, width, error);
-    if (status == IMP_OK)
+    if (!status)
         status = weights_create(&down, image->height, height, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_image_create(out, width, height, image->channels, error);
     size_t stride = (size_t)width * image->channels;
     bool even = across.even && down.even && down.widest <= MOST_SUMMED;
-    for (size_t y = 0; y < height && status == IMP_OK; y++) {
+    for (size_t y = 0; y < height && !status; y++) {
         uint8_t *row = out->pixels + y * stride;
         if (even) {
             sum_area(image, &across, &down, y, line, width, row);
@@ -241,7 +241,7 @@ imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t h
         return widen_and_lower(image, width, height, out, error);
     imp_image wide = {0};
     imp_status status = merge(image, width, image->height, &wide, error);
-    if (status == IMP_OK)
+    if (!status)
         status = merge(&wide, width, height, out, error);
     imp_image_clear(&wide);
     return status;

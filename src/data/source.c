@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/image.h"
 
 bool imp_source_add(imp_source *source, const char *name, const imp_piece *piece)
 {
@@ -92,12 +93,9 @@ static imp_status sort_names(imp_source *source, imp_error *error)
     return IMP_OK;
 }
 
-/* What an archive may unpack to and still be small. */
-#define KEPT_LIMIT ((size_t)256 << 20)
-
 imp_status imp_source_open(imp_source *source, const char *path, imp_error *error)
 {
-    return imp_source_open_keeping(source, path, KEPT_LIMIT, error);
+    return imp_source_open_keeping(source, path, IMP_KEPT_LIMIT, error);
 }
 
 imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t kept_limit,
@@ -117,9 +115,9 @@ imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t 
     source->archive = !S_ISDIR(about.st_mode);
     imp_status status = source->archive ? imp_source_list_archive(source, kept_limit, error)
                                         : imp_source_list_folder(source, error);
-    if (status == IMP_OK)
+    if (!status)
         status = sort_names(source, error);
-    if (status != IMP_OK)
+    if (status)
         imp_source_clear(source);
     return status;
 }
@@ -170,17 +168,68 @@ static bool ends_in_one_of(const char *name, const char *const *endings)
 
 bool imp_source_is_picture(const char *name)
 {
-    static const char *const endings[] = {".png", ".jpg", ".jpeg", NULL};
-    return ends_in_one_of(name, endings);
+    for (const imp_image_format *format = imp_image_formats; format->name != NULL; format++)
+        if (format->decode != NULL && ends_in_one_of(name, format->endings))
+            return true;
+    return false;
+}
+
+/* Adds to a text that has room for it. */
+static void add_text(char *text, size_t size, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", more);
+}
+
+imp_endings imp_source_picture_endings(void)
+{
+    imp_endings list = {""};
+    for (const imp_image_format *format = imp_image_formats; format->name != NULL; format++)
+        for (size_t i = 0; format->decode != NULL && format->endings[i] != NULL; i++) {
+            if (list.text[0] != '\0')
+                add_text(list.text, sizeof list.text, ", ");
+            add_text(list.text, sizeof list.text, format->endings[i]);
+        }
+    return list;
+}
+
+imp_endings imp_source_absent_formats(void)
+{
+    imp_endings list = {""};
+    for (const imp_image_format *format = imp_image_formats; format->name != NULL; format++)
+        if (format->decode == NULL) {
+            add_text(list.text, sizeof list.text,
+                     list.text[0] == '\0' ? ", and this build lacks " : ", ");
+            add_text(list.text, sizeof list.text, format->library);
+        }
+    return list;
+}
+
+bool imp_source_is_archive(const char *name)
+{
+    size_t length = strlen(name), tail = sizeof ".tar.gz" - 1;
+    static const char *const endings[] = {".zip", ".tar", ".tgz", NULL};
+    return ends_in_one_of(name, endings) ||
+           (length > tail && strcasecmp(name + length - tail, ".tar.gz") == 0);
+}
+
+const char *imp_source_archive_endings(void)
+{
+    return ".zip, .tar, .tar.gz, .tgz";
 }
 
 bool imp_source_is_foreign_picture(const char *name)
 {
-    static const char *const endings[] = {".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", NULL};
+    static const char *const endings[] = {
+        ".svg", ".avif", ".jp2", ".jxl", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf",  ".rw2",
+        ".psd", ".ico",  ".pdf", ".eps", ".tga", ".ppm", ".pgm", ".pbm", ".pnm", ".jfif", NULL};
+    for (const imp_image_format *format = imp_image_formats; format->name != NULL; format++)
+        if (format->decode == NULL && ends_in_one_of(name, format->endings))
+            return true;
     return ends_in_one_of(name, endings);
 }
 
-size_t imp_source_common_folder(const imp_source *source)
+size_t imp_source_common_folder(const imp_source *source, bool any)
 {
     if (!source->archive || source->count == 0)
         return 0;
@@ -191,7 +240,7 @@ size_t imp_source_common_folder(const imp_source *source)
         const char *name = source->names[i];
         if (strncmp(name, first, length) != 0)
             return 0;
-        deeper |= imp_source_is_picture(name) && strchr(name + length, '/') != NULL;
+        deeper |= (any || imp_source_is_picture(name)) && strchr(name + length, '/') != NULL;
     }
     return deeper ? length : 0;
 }

@@ -2,8 +2,9 @@
  * source.h - a folder or an archive, seen as a sorted list of named files.
  *
  * Names are paths below the folder (or inside the archive) with "/" between their parts, sorted
- * bytewise so that every machine sees the same order. Hidden files are left out. Nothing of an
- * archive is ever written to disk.
+ * bytewise so that every machine sees the same order. They are bytes, UTF-8 as a rule, whatever the
+ * locale; an archive with a name that cannot be read is refused. Hidden files are left out. Nothing
+ * of an archive is ever written to disk.
  */
 #ifndef IMP_DATA_SOURCE_H
 #define IMP_DATA_SOURCE_H
@@ -44,6 +45,9 @@ typedef struct imp_source {
  * when it is neither or broken. */
 imp_status imp_source_open(imp_source *source, const char *path, imp_error *error);
 
+/* What an archive may unpack to and still be small. */
+#define IMP_KEPT_LIMIT ((size_t)256 << 20)
+
 /* The same with another idea of a small archive: one that unpacks to at most so many bytes. */
 imp_status imp_source_open_keeping(imp_source *source, const char *path, size_t kept_limit,
                                    imp_error *error);
@@ -72,9 +76,24 @@ size_t imp_source_find(const imp_source *source, const char *name);
 /* "a.png", "A.JPEG": what a picture's name ends in. */
 bool imp_source_is_picture(const char *name);
 
+/* Those endings for a sentence: ".png, .jpg, .jpeg". */
+typedef struct imp_endings {
+    char text[160];
+} imp_endings;
+imp_endings imp_source_picture_endings(void);
+
+/* What to add to a sentence about formats that could be read, had their libraries been there when
+ * this was built: "" if all were. */
+imp_endings imp_source_absent_formats(void);
+
+/* "a.zip", "A.TAR.GZ": what an archive's name ends in; and those endings for a sentence. */
+bool imp_source_is_archive(const char *name);
+const char *imp_source_archive_endings(void);
+
 /* Archives often hold everything below one folder named as they are: how much of each name that is,
- * with the slash; 0 if there is none or it is a class itself, with all pictures right in it. */
-size_t imp_source_common_folder(const imp_source *source);
+ * with the slash; 0 if there is none or it is a class itself, with all pictures right in it. With
+ * `any` whatever is a file counts as a picture. */
+size_t imp_source_common_folder(const imp_source *source, bool any);
 
 /* The sub-folder whose pictures belong to no class. */
 #define IMP_UNLABELED_FOLDER "_unlabeled"

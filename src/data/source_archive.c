@@ -6,9 +6,12 @@
  * only its share of the files, so that nothing is held but one file per thread, whatever the size
  * of the archive.
  */
+#define _DEFAULT_SOURCE /* newlocale, uselocale */
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,17 +63,26 @@ static imp_status open_archive(const char *path, struct archive **out, imp_error
     return status;
 }
 
-/* A name in the form all names have, or NULL for what is no visible file. libarchive gives names
- * in the locale's encoding and NULL where that has no letters for them; UTF-8 always has. */
-static const char *visible_name(struct archive_entry *entry)
+/* libarchive gives names in the locale's encoding, and none where that has no letters for them. A
+ * name is the same bytes on every machine, so it is asked for in UTF-8, on this thread alone. */
+static int next_header(struct archive *archive, struct archive_entry **entry, const char **name)
 {
-    if (archive_entry_filetype(entry) != AE_IFREG)
-        return NULL;
-    const char *name = archive_entry_pathname(entry);
-    if (name == NULL)
-        name = archive_entry_pathname_utf8(entry);
-    if (name == NULL)
-        return NULL;
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = utf8 != (locale_t)0 ? uselocale(utf8) : (locale_t)0;
+    int result = archive_read_next_header(archive, entry);
+    *name = NULL;
+    if (result == ARCHIVE_OK || result == ARCHIVE_WARN)
+        *name = archive_entry_pathname(*entry);
+    if (utf8 != (locale_t)0) {
+        uselocale(before);
+        freelocale(utf8);
+    }
+    return result;
+}
+
+/* A name in the form all names have, or NULL for that of a hidden file. */
+static const char *visible_name(const char *name)
+{
     while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
         name++;
     if (name[0] == '\0' || name[0] == '.' || strstr(name, "/.") != NULL ||
@@ -79,12 +91,50 @@ static const char *visible_name(struct archive_entry *entry)
     return name;
 }
 
-/* Steps to the next visible file; false at the end, with *status set when that is a failure. */
+/* Whether `unpacked` bytes came of so few bytes of the archive, read from `from` on, that they
+ * cannot be a picture: pictures are compressed already, and this is made to cost its reader time.
+ * What is read ahead counts for it, so that a small file of little content is not meant. */
+static bool is_bomb(struct archive *archive, la_int64_t from, size_t unpacked)
+{
+    enum { RATIO = 100, FREE = 16 << 20 };
+    size_t packed = (size_t)(archive_filter_bytes(archive, -1) - from) + READ_SIZE;
+    return unpacked > FREE && (unpacked - FREE) / RATIO > packed;
+}
+
+/* Reads over the rest of the current file. libarchive would by itself, but a compressed archive
+ * cannot be skipped without unpacking it. */
+static bool skip(struct archive *archive)
+{
+    la_int64_t from = archive_filter_bytes(archive, -1);
+    size_t unpacked = 0;
+    if (archive_filter_count(archive) <= 1)
+        return true; /* not compressed as a whole: nothing is unpacked */
+    for (;;) {
+        const void *block;
+        size_t size;
+        la_int64_t offset;
+        if (archive_read_data_block(archive, &block, &size, &offset) != ARCHIVE_OK)
+            return true; /* its end, or a fault that the next header meets again */
+        unpacked += size;
+        if (is_bomb(archive, from, unpacked))
+            return false;
+    }
+}
+
+/* Steps to the next visible file; false at the end, with *status set when that is a failure. Files
+ * without a readable name are passed over and counted. */
 static bool next_file(struct archive *archive, const char *path, const char **name,
-                      struct archive_entry **entry, imp_status *status, imp_error *error)
+                      size_t *nameless, imp_status *status, imp_error *error)
 {
     for (;;) {
-        int result = archive_read_next_header(archive, entry);
+        struct archive_entry *entry;
+        if (archive_file_count(archive) > 0 && !skip(archive)) {
+            *status =
+                imp_fail(error, IMP_EUNSUPPORTED,
+                         "the archive '%s' unpacks to more than a hundred times its size", path);
+            return false;
+        }
+        int result = next_header(archive, &entry, name);
         if (result == ARCHIVE_EOF)
             return false;
         if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
@@ -94,7 +144,13 @@ static bool next_file(struct archive *archive, const char *path, const char **na
                          archive_error_string(archive));
             return false;
         }
-        *name = visible_name(*entry);
+        if (archive_entry_filetype(entry) != AE_IFREG)
+            continue;
+        if (*name == NULL) {
+            ++*nameless;
+            continue;
+        }
+        *name = visible_name(*name);
         if (*name != NULL)
             return true;
     }
@@ -128,6 +184,7 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
                          size_t limit, buffer *space, size_t begin, size_t *size, imp_error *fault)
 {
     size_t end = begin;
+    la_int64_t from = archive_filter_bytes(archive, -1);
     for (;;) {
         /* One byte more than the limit tells "just full" from "too long". */
         if (end == space->capacity && !reserve(space, end, begin + limit + 1))
@@ -146,6 +203,10 @@ static imp_status unpack(struct archive *archive, const imp_source *source, cons
         if (end - begin > limit)
             return imp_fail(fault, IMP_EUNSUPPORTED, "'%s' in '%s' is larger than %zu bytes", name,
                             source->path, limit);
+        if (is_bomb(archive, from, end - begin))
+            return imp_fail(fault, IMP_EUNSUPPORTED,
+                            "'%s' in '%s' unpacks to more than a hundred times its size", name,
+                            source->path);
     }
     *size = end - begin;
     return IMP_OK;
@@ -159,12 +220,11 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
     imp_status status = open_archive(source->path, &archive, error);
     if (status != IMP_OK)
         return status;
-    struct archive_entry *entry;
     const char *name;
     buffer space = {0};
     bool keep = kept_limit > 0;
-    size_t used = 0;
-    while (next_file(archive, source->path, &name, &entry, &status, error)) {
+    size_t used = 0, nameless = 0;
+    while (next_file(archive, source->path, &name, &nameless, &status, error)) {
         imp_piece piece = {.begin = used};
         /* What cannot be unpacked now will say so when it is read. */
         if (keep)
@@ -182,6 +242,11 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
     }
     source->kept = space.bytes;
     archive_read_free(archive);
+    if (status == IMP_OK && nameless > 0)
+        status = imp_fail(error, IMP_EFORMAT,
+                          "the archive '%s' holds %zu file%s whose name%s cannot be read; make it "
+                          "again with names in UTF-8",
+                          source->path, nameless, nameless > 1 ? "s" : "", nameless > 1 ? "s" : "");
     if (status == IMP_OK && source->count == 0)
         status = imp_fail(error, IMP_EFORMAT, "the archive '%s' holds no files", source->path);
     return status;
@@ -211,11 +276,10 @@ static void read_share(size_t share, int worker, void *context)
         return;
 
     buffer space = {0};
-    struct archive_entry *entry;
     const char *name;
-    size_t ordinal = 0;
+    size_t ordinal = 0, nameless = 0;
     bool same = true;
-    while (next_file(archive, source->path, &name, &entry, &work->status[share], error)) {
+    while (next_file(archive, source->path, &name, &nameless, &work->status[share], error)) {
         same =
             ordinal < source->count && strcmp(name, source->names[source->members[ordinal]]) == 0;
         if (!same)
@@ -232,7 +296,7 @@ static void read_share(size_t share, int worker, void *context)
         else
             work->visit(member, NULL, 0, &fault, work->context);
     }
-    if (work->status[share] == IMP_OK && (!same || ordinal != source->count))
+    if (work->status[share] == IMP_OK && (!same || ordinal != source->count || nameless > 0))
         work->status[share] =
             imp_fail(error, IMP_EIO, "the archive '%s' changed while it was read", source->path);
     imp_release(space.bytes);

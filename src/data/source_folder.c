@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/image.h"
 #include "data/source.h"
 
 enum { MOST_DEPTH = 16, PATH_ROOM = 4096 };
@@ -90,7 +91,7 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
 
     imp_status status = IMP_OK;
     size_t first = source->count, empty = source->empty_count;
-    while (status == IMP_OK) {
+    while (!status) {
         errno = 0; /* which the end of the folder leaves as it is */
         const struct dirent *entry = readdir(stream);
         if (entry == NULL && errno != 0)
@@ -101,7 +102,7 @@ static imp_status list(imp_source *source, int parent, const char *folder, char 
             status = add_entry(source, stream, entry->d_name, path, depth, error);
     }
     closedir(stream);
-    return status == IMP_OK && depth > 0 ? note_empty(source, path, first, empty, error) : status;
+    return status || depth == 0 ? status : note_empty(source, path, first, empty, error);
 }
 
 imp_status imp_source_list_folder(imp_source *source, imp_error *error)
@@ -133,7 +134,7 @@ static void read_one(const job *work, size_t member)
     }
     unsigned char *bytes;
     size_t size;
-    if (imp_file_read(path, IMP_FILE_LIMIT, &bytes, &size, &fault) == IMP_OK)
+    if (!imp_file_read_if(path, IMP_FILE_LIMIT, imp_image_begins, &bytes, &size, &fault))
         work->visit(member, bytes, size, NULL, work->context);
     else
         work->visit(member, NULL, 0, &fault, work->context);

@@ -3,7 +3,8 @@
  *
  * A class has one split, so splits cannot share a class; what can still go wrong is checked: a
  * class on two lists, a part that comes out empty although it was asked for, a name nobody has.
- * Turned classes take the split of their base class because rotation happens afterwards.
+ * Turned classes take the split of their base class because rotation happens afterwards, but for
+ * the one split that is dealt out among them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@
 #include "data/dataset.h"
 
 #define LIST_LIMIT ((size_t)64 << 20)
+#define TURNED_MODES "turned-modes:"
 
 /* The sequences of IMP_STREAM_SPLIT: what is split, above the number of the super-class. */
-enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE };
+enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE, BY_TURNED_MODE };
 #define SEQUENCE(purpose, number) ((uint64_t)(purpose) << 32 | (number))
 
 /* ---- by chance ---- */
@@ -121,6 +123,36 @@ static imp_status split_modes(imp_dataset *dataset, const double part[3], uint64
                       splits + first, error);
         first = end;
     }
+    return status;
+}
+
+static bool is_trained_in(const imp_class *entry, size_t super)
+{
+    return entry->super_class == super && entry->split == IMP_SPLIT_TRAIN;
+}
+
+/* As the authors of infinite mixture prototypes hold out modes: the classes that the source's own
+ * split trains on are dealt out within their super-class, each turn for itself. */
+static imp_status split_turned_modes(imp_dataset *dataset, const double part[3], uint64_t seed,
+                                     imp_split *splits, imp_error *error)
+{
+    imp_split *dealt = imp_allocate(dataset->class_count, sizeof *dealt);
+    if (dealt == NULL)
+        return imp_fail_memory(error, "a split");
+    imp_status status = IMP_OK;
+    for (size_t super = 0; super < dataset->super_count && status == IMP_OK; super++) {
+        size_t count = 0;
+        for (size_t i = 0; i < dataset->class_count; i++)
+            count += is_trained_in(&dataset->classes[i], super);
+        status = deal(count, part,
+                      imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_TURNED_MODE, super)),
+                      dealt, error);
+        size_t next = 0;
+        for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+            if (is_trained_in(&dataset->classes[i], super))
+                splits[i] = dealt[next++];
+    }
+    imp_release(dealt);
     return status;
 }
 
@@ -246,7 +278,13 @@ static const struct {
     {"classes:", false, split_classes},
     {"super-classes:", true, split_super_classes},
     {"modes:", true, split_modes},
+    {TURNED_MODES, true, split_turned_modes},
 };
+
+bool imp_split_is_of_turns(const char *split)
+{
+    return split != NULL && strncmp(split, TURNED_MODES, sizeof TURNED_MODES - 1) == 0;
+}
 
 static imp_status choose(imp_dataset *dataset, const char *split, uint64_t seed, imp_split *splits,
                          imp_error *error)
@@ -274,7 +312,7 @@ static imp_status choose(imp_dataset *dataset, const char *split, uint64_t seed,
     }
     return imp_fail(error, IMP_EINVAL,
                     "unknown split '%s'; there are own, vinyals, lake, classes:A/B/C, "
-                    "super-classes:A/B/C, modes:A/B/C and lists:FOLDER",
+                    "super-classes:A/B/C, modes:A/B/C, turned-modes:A/B/C and lists:FOLDER",
                     split);
 }
 
@@ -326,9 +364,27 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
     return status;
 }
 
+imp_status imp_dataset_check_turns(const imp_dataset *dataset, const char *what, imp_error *error)
+{
+    const imp_class *upright = dataset->classes;
+    for (size_t i = 0; i < dataset->class_count; i++) {
+        const imp_class *entry = &dataset->classes[i];
+        if (entry->turns == 0)
+            upright = entry;
+        else if (entry->split != upright->split)
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "%s cannot tell that '%s' is in another split than '%s'; use the split "
+                            "turned-modes where the data is opened",
+                            what, entry->name, upright->name);
+    }
+    return IMP_OK;
+}
+
 imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder, imp_error *error)
 {
-    imp_status status = imp_make_folders(folder, error);
+    imp_status status = imp_dataset_check_turns(dataset, "a list of classes", error);
+    if (status == IMP_OK)
+        status = imp_make_folders(folder, error);
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++)
         status = write_list(dataset, folder, split, error);
     return status;

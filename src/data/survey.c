@@ -52,7 +52,7 @@ static void end_class(imp_survey *survey, const char *name, size_t count)
 static void count_names(const imp_source *source, imp_survey *survey)
 {
     const char *last = NULL;
-    size_t count = 0, skip = imp_source_common_folder(source);
+    size_t count = 0, skip = imp_source_common_folder(source, false);
     for (size_t i = 0; i < source->count; i++) {
         const char *name = source->names[i] + skip;
         if (!imp_source_is_picture(name))
@@ -94,7 +94,7 @@ static void look(size_t member, const uint8_t *bytes, size_t size, const imp_err
 {
     uint8_t *seen = context;
     imp_image image;
-    if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL) != IMP_OK)
+    if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL))
         return;
     seen[member] = (uint8_t)(READABLE | (imp_image_has_colour(&image) ? COLOURED : 0) |
                              (imp_image_on_light(&image) ? ON_LIGHT : 0));
@@ -105,7 +105,7 @@ static void look(size_t member, const uint8_t *bytes, size_t size, const imp_err
 static void choose(const imp_source *source, size_t pictures, bool *wanted)
 {
     size_t step = (pictures + SAMPLE - 1) / SAMPLE, number = 0;
-    size_t skip = imp_source_common_folder(source);
+    size_t skip = imp_source_common_folder(source, false);
     for (size_t i = 0; i < source->count; i++) {
         const char *name = source->names[i] + skip;
         if (imp_source_is_picture(name) && !imp_source_is_unlabeled(name))
@@ -143,13 +143,13 @@ imp_status imp_survey_make(imp_survey *survey, const char *path, imp_error *erro
     *survey = (imp_survey){0};
     imp_source source;
     imp_status status = imp_source_open(&source, path, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     count_names(&source, survey);
     if (survey->pictures > 0)
         status = look_around(&source, survey, error);
     imp_source_clear(&source);
-    if (status != IMP_OK)
+    if (status)
         *survey = (imp_survey){0};
     return status;
 }

@@ -298,13 +298,13 @@ imp_status imp_episode_draw_planned(const imp_dataset *dataset, const imp_episod
     *episode = (imp_episode){0};
     imp_drawer *drawer;
     imp_status status = imp_drawer_create(dataset, plan, &drawer, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     uint32_t way, groups;
     draw_lists(drawer, index, &way, &groups);
     size_t images = drawer->supports.count + drawer->queries.count + drawer->unlabeled.count;
     status = imp_episode_allocate(episode, images, groups, error);
-    if (status == IMP_OK)
+    if (!status)
         fill(drawer, index, way, groups, episode);
     imp_drawer_free(drawer);
     return status;
@@ -316,7 +316,7 @@ imp_status imp_episode_draw(const imp_dataset *dataset, const imp_episode_option
     *episode = (imp_episode){0};
     imp_episode_plan plan;
     imp_status status = imp_episode_plan_make(&plan, dataset, options, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_episode_draw_planned(dataset, &plan, index, episode, error);
     imp_episode_plan_clear(&plan);
     return status;

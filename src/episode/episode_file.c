@@ -24,7 +24,7 @@ enum { VERSION = 1 };
 static imp_status write_line(imp_writer *writer, const char *text, imp_error *error)
 {
     imp_status status = imp_writer_write(writer, text, strlen(text), error);
-    return status == IMP_OK ? imp_writer_write(writer, "\n", 1, error) : status;
+    return status ? status : imp_writer_write(writer, "\n", 1, error);
 }
 
 static imp_status write_episodes(imp_writer *writer, const imp_dataset *dataset,
@@ -36,13 +36,13 @@ static imp_status write_episodes(imp_writer *writer, const imp_dataset *dataset,
              "{\"format\":\"" FORMAT "\",\"version\":%d,\"fingerprint\":\"%s\",\"episodes\":%zu}",
              VERSION, imp_dataset_fingerprint(dataset), count);
     imp_status status = write_line(writer, head, error);
-    for (size_t i = 0; i < count && status == IMP_OK; i++) {
+    for (size_t i = 0; i < count && !status; i++) {
         imp_episode episode;
         char *text = NULL;
         status = imp_episode_draw_planned(dataset, plan, first + i, &episode, error);
-        if (status == IMP_OK)
+        if (!status)
             status = imp_episode_to_json(dataset, &episode, &text, error);
-        if (status == IMP_OK)
+        if (!status)
             status = write_line(writer, text, error);
         imp_episode_text_free(text);
         imp_episode_clear(&episode);
@@ -55,13 +55,13 @@ imp_status imp_episodes_save(const imp_dataset *dataset, const imp_episode_optio
 {
     imp_episode_plan plan;
     imp_status status = imp_episode_plan_make(&plan, dataset, options, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     imp_writer writer;
     status = imp_writer_open(&writer, path, error);
-    if (status == IMP_OK) {
+    if (!status) {
         status = write_episodes(&writer, dataset, &plan, first, count, error);
-        if (status == IMP_OK)
+        if (!status)
             status = imp_writer_commit(&writer, error);
         else
             imp_writer_abandon(&writer);
@@ -103,13 +103,13 @@ static imp_status read_line(const imp_dataset *dataset, const char *line, size_t
 {
     json_t *value;
     imp_status status = imp_json_parse(line, length, &value, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     if (number == 1) {
         status = check_head(dataset, value, count, error);
-        if (status == IMP_OK && *count > most)
+        if (!status && *count > most)
             status = imp_fail(error, IMP_EFORMAT, "the file is too short for %zu episodes", *count);
-        if (status == IMP_OK) {
+        if (!status) {
             out->episodes = imp_allocate_zeroed(*count, sizeof *out->episodes);
             if (out->episodes == NULL)
                 status = imp_fail_memory(error, "the episodes");
@@ -119,7 +119,7 @@ static imp_status read_line(const imp_dataset *dataset, const char *line, size_t
             imp_fail(error, IMP_EFORMAT, "there are more than the %zu episodes announced", *count);
     } else {
         status = imp_episode_read_json(dataset, value, &out->episodes[out->count], error);
-        out->count += status == IMP_OK;
+        out->count += !status;
     }
     json_decref(value);
     return status;
@@ -133,19 +133,19 @@ static imp_status read_lines(const imp_dataset *dataset, const char *text, size_
     for (const char *at = text; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
         ends++;
     imp_status status = IMP_OK;
-    for (const char *line = text; line < end && status == IMP_OK; number++) {
+    for (const char *line = text; line < end && !status; number++) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL)
             stop = end;
         status = read_line(dataset, line, (size_t)(stop - line), number, ends, &count, out, error);
         line = stop + 1;
-        if (status != IMP_OK) {
+        if (status) {
             char where[50];
             snprintf(where, sizeof where, "line %zu", number);
             imp_error_prefix(error, where);
         }
     }
-    if (status == IMP_OK && (number == 1 || out->count != count))
+    if (!status && (number == 1 || out->count != count))
         status = imp_fail(error, IMP_EFORMAT, "the file ends after %zu of %zu episodes", out->count,
                           count);
     return status;
@@ -158,11 +158,11 @@ imp_status imp_episodes_load(const imp_dataset *dataset, const char *path, imp_e
     unsigned char *text;
     size_t size;
     imp_status status = imp_file_read(path, FILE_LIMIT, &text, &size, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     status = read_lines(dataset, (const char *)text, size, out, error);
     imp_release(text);
-    if (status != IMP_OK) {
+    if (status) {
         imp_error_prefix(error, path);
         imp_episodes_clear(out);
     }

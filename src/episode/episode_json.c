@@ -94,7 +94,7 @@ imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *ep
 {
     *text = NULL;
     imp_status status = check_names(dataset, episode, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     size_t queries = episode->supports, unlabeled = queries + episode->queries;
     /* json_pack() releases what it was given also when one of them is NULL. */
@@ -222,7 +222,7 @@ static imp_status check_parts(const json_t *names, const imp_episode *episode, i
     for (size_t i = 0; i < episode->supports; i++)
         seen[episode->truth[i]] = true;
     imp_status status = IMP_OK;
-    for (size_t label = 0; label < episode->way && status == IMP_OK; label++)
+    for (size_t label = 0; label < episode->way && !status; label++)
         if (!seen[label])
             status = imp_fail(error, IMP_EFORMAT, "the class '%s' has no supports",
                               json_string_value(json_array_get(names, label)));
@@ -257,14 +257,14 @@ static imp_status check_distinct(const imp_dataset *dataset, const imp_episode *
 {
     int64_t image = -1, class_number = -1;
     imp_status status = find_twice(episode->images, imp_episode_size(episode), &image, error);
-    if (status == IMP_OK)
+    if (!status)
         status = find_twice(episode->classes, episode->groups, &class_number, error);
-    if (status == IMP_OK && image >= 0) {
+    if (!status && image >= 0) {
         char name[300];
         imp_dataset_image_name(dataset, (size_t)image, name, sizeof name);
         status = imp_fail(error, IMP_EFORMAT, "the image '%s' appears twice", name);
     }
-    if (status == IMP_OK && class_number >= 0)
+    if (!status && class_number >= 0)
         status = imp_fail(error, IMP_EFORMAT, "two labels stand for the same class '%s'",
                           episode->kind == IMP_EPISODE_SUPER_CLASSES
                               ? imp_dataset_super_class(dataset, (size_t)class_number)
@@ -300,31 +300,31 @@ static imp_status read_body(const imp_dataset *dataset, const json_t *value, imp
     } parts[] = {{"supports", "labels"}, {"queries", "labels"}, {"unlabeled", "truth"}};
     size_t sizes[3];
     imp_status status = IMP_OK;
-    for (int p = 0; p < 3 && status == IMP_OK; p++)
+    for (int p = 0; p < 3 && !status; p++)
         status = part_size(json_object_get(value, parts[p].name), parts[p].name,
                            parts[p].labels_key, &sizes[p], error);
     const json_t *classes = json_object_get(value, "classes");
-    if (status == IMP_OK)
+    if (!status)
         status = imp_episode_allocate(episode, sizes[0] + sizes[1] + sizes[2],
                                       json_array_size(classes), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     episode->groups = json_array_size(classes);
     episode->supports = sizes[0];
     episode->queries = sizes[1];
     episode->unlabeled = sizes[2];
     size_t begin = 0;
-    for (int p = 0; p < 3 && status == IMP_OK; p++) {
+    for (int p = 0; p < 3 && !status; p++) {
         status = read_part(dataset, json_object_get(value, parts[p].name), parts[p].name,
                            parts[p].labels_key, p < 2 ? episode->way : episode->groups, episode,
                            begin, error);
         begin += sizes[p];
     }
-    if (status == IMP_OK)
+    if (!status)
         status = read_classes(dataset, classes, episode, error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_parts(classes, episode, error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_distinct(dataset, episode, error);
     return status;
 }
@@ -335,9 +335,9 @@ imp_status imp_episode_read_json(const imp_dataset *dataset, const json_t *value
     *episode = (imp_episode){0};
     imp_episode read = {0};
     imp_status status = read_head(value, &read, error);
-    if (status == IMP_OK)
+    if (!status)
         status = read_body(dataset, value, &read, error);
-    if (status == IMP_OK)
+    if (!status)
         *episode = read;
     else
         imp_episode_clear(&read);

@@ -1,5 +1,5 @@
 /*
- * feed.c - draws and assembles episodes beside the training step that uses earlier ones.
+ * feed.c - draws, assembles and augments episodes beside the training step that uses earlier ones.
  *
  * One thread fills a ring of tasks. Episodes are named by their index, so what comes out does not
  * depend on when the thread ran. The caller holds one slot of the ring while it works on its task.
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "episode/augment.h"
 #include "episode/draw.h"
 
 struct imp_feed {
@@ -16,6 +17,7 @@ struct imp_feed {
     imp_episode_plan plan;
     imp_drawer *drawer;
     imp_task *ring; /* (slots): each with room for the largest episode */
+    float *scratch; /* a channel of a picture, for augmentation */
     size_t slots;
     uint64_t next; /* index of the next episode to draw */
 
@@ -48,7 +50,10 @@ static imp_status make_ring(imp_feed *feed, size_t ahead, imp_error *error)
         feed->ring = imp_allocate_zeroed(feed->slots, sizeof *feed->ring);
     if (feed->ring == NULL)
         return imp_fail_memory(error, "drawing episodes ahead");
-    imp_status status = IMP_OK;
+    size_t side = imp_dataset_size(feed->dataset);
+    feed->scratch = imp_allocate(side * side, sizeof *feed->scratch);
+    imp_status status =
+        feed->scratch != NULL ? IMP_OK : imp_fail_memory(error, "drawing episodes ahead");
     for (size_t i = 0; i < feed->slots && status == IMP_OK; i++)
         status = make_task(feed, &feed->ring[i], error);
     return status;
@@ -62,6 +67,7 @@ static void clear(imp_feed *feed)
         imp_release(feed->ring[i].pixels);
     }
     imp_release(feed->ring);
+    imp_release(feed->scratch);
     imp_drawer_free(feed->drawer);
     imp_episode_plan_clear(&feed->plan);
     imp_release(feed);
@@ -80,6 +86,8 @@ static void *run(void *argument)
         pthread_mutex_unlock(&feed->mutex);
         imp_drawer_draw(feed->drawer, feed->next++, &task->episode);
         imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
+        imp_augment(feed->dataset, &feed->plan.options, &task->episode, task->pixels,
+                    feed->scratch);
         pthread_mutex_lock(&feed->mutex);
         feed->ready++;
         pthread_cond_broadcast(&feed->changed);

@@ -12,12 +12,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "episode/augment.h"
 
 enum { FEW_QUERIES = 5, MANY_QUERIES = 15, MOST_IMAGES = 1 << 24 };
 
-imp_episode_options imp_episode_defaults(void)
+void imp_episode_options_init(imp_episode_options *options, size_t size)
 {
-    return (imp_episode_options){.struct_size = sizeof(imp_episode_options)};
+    const imp_episode_options defaults = {0};
+    imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
 void imp_episode_plan_clear(imp_episode_plan *plan)
@@ -57,7 +59,7 @@ static imp_status check_options(const imp_episode_options *options, imp_error *e
     if (!(options->labeled_fraction >= 0.0 && options->labeled_fraction <= 1.0))
         return imp_fail(error, IMP_EINVAL, "the labelled fraction must be from 0 to 1, not %g",
                         options->labeled_fraction);
-    return IMP_OK;
+    return imp_augmentation_check(&options->augment, error);
 }
 
 static imp_status settle(imp_episode_plan *plan, const imp_episode_options *given, imp_error *error)
@@ -74,7 +76,7 @@ static imp_status settle(imp_episode_plan *plan, const imp_episode_options *give
     bool by_super_class = options->kind == IMP_EPISODE_SUPER_CLASSES;
 
     if (options->way == 0)
-        options->way = unsupervised || by_super_class ? 10 : 5;
+        options->way = unsupervised || by_super_class ? IMP_USUAL_SUPER_CLASSES : IMP_USUAL_CLASSES;
     if (options->fewest_way == 0)
         options->fewest_way = options->way;
     if (!by_super_class)

@@ -6,6 +6,9 @@
 
 #include <imp/episode.h>
 
+/* The way of episodes whose options do not say it. */
+enum { IMP_USUAL_CLASSES = 5, IMP_USUAL_SUPER_CLASSES = 10 };
+
 typedef struct imp_episode_plan {
     imp_episode_options options; /* no zero stands for a default any more */
     bool wants_queries;          /* false: as many as the class has, up to options.queries */

@@ -24,6 +24,8 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+#elif defined(__aarch64__)
+extern const imp_kernels imp_kernels_neon;
 #endif
 
 static bool always(void)
@@ -41,6 +43,8 @@ static const variant variants[] = {
 #ifdef __x86_64__
     {&imp_kernels_avx512, has_avx512},
     {&imp_kernels_avx2, has_avx2},
+#elif defined(__aarch64__)
+    {&imp_kernels_neon, always}, /* which every such processor has */
 #endif
     {&imp_kernels_portable, always},
 };
@@ -71,7 +75,13 @@ imp_status imp_kernels_choose(const imp_kernels **out, imp_error *error)
             return IMP_OK;
         }
     }
+#ifdef __x86_64__
+    const char *others = "avx512, avx2 or ";
+#elif defined(__aarch64__)
+    const char *others = "neon or ";
+#else
+    const char *others = "";
+#endif
     return imp_fail(error, IMP_EINVAL,
-                    "IMP_ISA is '%s'; it can be avx512, avx2 or portable, or unset for the best",
-                    wanted);
+                    "IMP_ISA is '%s'; it can be %sportable, or unset for the best", wanted, others);
 }

@@ -16,6 +16,8 @@
 
 enum {
     IMP_CHANNELS = 64,          /* what the fused blocks are made for */
+    IMP_CHANNEL_STEP = 16,      /* of the channels that the others take */
+    IMP_CONVOLVE_TILES = 126,   /* a multiple of 6 and 7, the rows of a register block */
     IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
     IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
     IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS,
@@ -41,6 +43,12 @@ typedef struct imp_maps {
     size_t images, height, width;
 } imp_maps;
 
+/* The 4x4 tiles of a Winograd convolution's output, which may stand out at the right and below. */
+static inline size_t imp_maps_tiles(const imp_maps *maps)
+{
+    return maps->images * ((maps->height + 3) / 4) * ((maps->width + 3) / 4);
+}
+
 /* Count, mean and sum of squared deviations of each channel. Blocks' moments are merged in order.
  */
 typedef struct imp_moments {
@@ -59,6 +67,15 @@ typedef struct imp_norm {
     float offset[IMP_CHANNELS]; /* backward: -scale * sum(dz) / count */
     float slope[IMP_CHANNELS];  /* backward: -scale * rstd * sum(dz * xhat) / count */
 } imp_norm;
+
+/* The same for any number of channels, with the rectifier behind it, whose slope below zero is 1
+ * where there is none: z = scale * (x - mean) + beta, and backward
+ * dx = scale * dz + offset + tilt * (x - mean). */
+typedef struct imp_channel_norm {
+    size_t channels;
+    const float *mean, *scale, *beta, *offset, *tilt;
+    float slope;
+} imp_channel_norm;
 
 /* The first layer's input: planar (N, C, H + 2, row) with a border of one pixel, `row` floats from
  * line to line, each channel shifted by its mean (the border too). */
@@ -92,7 +109,9 @@ typedef struct imp_kernels {
     /* The adjoint. `y` is the convolution's output, `selected`, `pooled` and `dpooled` are the
      * (N, H/2, W/2, 64) results of pool_forward() and the gradient of pooled. Writes the
      * transformed weight gradient to `dweights` (IMP_POINTS, 64 in, 64 out), and the input's
-     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). */
+     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). Where
+     * `selected` is NULL, there was no pooling: the gradient of the convolution's output is what
+     * `norm` makes of y, offset + slope * (y - mean). */
     void (*winograd_backward)(const imp_maps *maps, const float *in, const float *y,
                               const float *selected, const float *pooled, const float *dpooled,
                               const imp_norm *norm, const float *adjoint, float *dweights,
@@ -112,6 +131,53 @@ typedef struct imp_kernels {
     void (*pool_backward_sums)(size_t count, const float *selected, const float *pooled,
                                const float *dpooled, const imp_norm *norm, double *sum_dz,
                                double *sum_dz_xhat);
+
+    /* The same convolution, alone, between any numbers of channels that are multiples of
+     * IMP_CHANNEL_STEP, which are (N, H, W, channels) and aligned. Up to IMP_CONVOLVE_TILES tiles
+     * go through it together; an array (IMP_POINTS, tiles, channels) of so many transformed ones
+     * has convolve_points() floats. */
+    size_t (*convolve_points)(size_t channels);
+
+    /* The transformed weights, IMP_POINTS * inputs * outputs floats, of weights
+     * (outputs, inputs, 3, 3): of y = W x, each output channel multiplied by scale[out] if scale is
+     * not NULL, or, if `adjoint`, of dx = W^T dy, which is a convolution from `outputs` to `inputs`
+     * channels. A call writes rows begin .. end-1 of every point's matrix, which has a row per
+     * channel that the convolution reads. */
+    void (*convolve_weights)(const float *weights, size_t inputs, size_t outputs, bool adjoint,
+                             const float *scale, size_t begin, size_t end, float *packed);
+
+    /* out = rectify(conv(in) + bias); bias may be NULL, and slope, that of the rectifier below
+     * zero, 1. Scratch is convolve_points() for both. */
+    void (*convolve)(const imp_maps *maps, size_t inputs, size_t outputs, const float *in,
+                     const float *weights, const float *bias, float slope, float *out,
+                     float *scratch);
+
+    /* For the weights' gradient: transforms the convolution's input or the gradient of its output,
+     * of tiles first + begin .. first + end-1, to the places begin .. end-1 of such an array; */
+    void (*convolve_input)(const imp_maps *maps, size_t channels, const float *in, size_t first,
+                           size_t begin, size_t end, float *v);
+    void (*convolve_gradient)(const imp_maps *maps, size_t channels, const float *dout,
+                              size_t first, size_t begin, size_t end, float *dm);
+    /* multiplies `count` tiles of both at one point, and adds the result to `du` (IMP_POINTS,
+     * inputs, outputs) unless it is `fresh`; */
+    void (*convolve_outer)(size_t point, size_t inputs, size_t outputs, size_t count,
+                           const float *v, const float *dm, bool fresh, float *du);
+    /* and adds the transformed sum to dweights (outputs, inputs, 3, 3) for input channels
+     * begin .. end-1. */
+    void (*convolve_weight_gradient)(const float *du, size_t inputs, size_t outputs, size_t begin,
+                                     size_t end, float *dweights);
+
+    /* Mean and sum of squared deviations of each channel of x (pixels, channels). Scratch is
+     * 3 * channels floats. */
+    void (*norm_moments)(size_t pixels, size_t channels, const float *x, double *mean,
+                         double *deviation, float *scratch);
+    void (*norm_forward)(const imp_channel_norm *norm, size_t pixels, const float *x, float *out);
+    /* Sums of dz and of dz * (x - mean); offset and tilt are not needed yet. Scratch is
+     * 2 * channels floats. */
+    void (*norm_backward_sums)(const imp_channel_norm *norm, size_t pixels, const float *x,
+                               const float *dout, double *sum_dz, double *sum_dz_x, float *scratch);
+    void (*norm_backward)(const imp_channel_norm *norm, size_t pixels, const float *x,
+                          const float *dout, float *din);
 
     /* c(m, n) += a(m, k) b(k, n). Element (i, j) of a lies at a[i * a_row + j * a_column], so that
      * a transposed matrix is a matter of steps; rows of b and c are b_row and c_row floats apart.
@@ -133,10 +199,12 @@ typedef struct imp_kernels {
                           int16_t *row);
 
     /* Centers are packed in panels of nearest_width, each of nearest_panel() numbers. Packs up to
-     * that many, given as rows of floats in steps, as one panel. */
+     * that many, given as rows of floats in steps, as one panel; those that are not there[i] (NULL:
+     * all are) leave their places empty. */
     size_t nearest_width;
     size_t (*nearest_panel)(size_t dimensions);
-    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel);
+    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
+                         int32_t *panel);
 
     /* Compares points with centers begin .. end-1, begin at the start of a panel. `rows` has room
      * for IMP_NEAREST_POINTS, whose memory is read even where there are fewer points. `ratio`, at
@@ -158,6 +226,44 @@ typedef struct imp_kernels {
      * more. */
     size_t (*nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                             size_t end, const int32_t *packed, int32_t least, int32_t *center);
+
+    /* All scores of these points: scores[i * stride + c] of point i with center c, aligned to 64
+     * bytes, for c in begin .. end-1 and on to the end of the panel; places without a center score
+     * below IMP_LEAST_SCORE. There is room for IMP_NEAREST_POINTS rows. */
+    void (*nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                           size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                           size_t stride);
+
+    /* The scores of one point in groups, each of them depth[g] rows of `lanes` scores, at least
+     * one. Of every lane of every group: the largest two and the row of the largest. */
+    size_t lanes;
+    void (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                           int32_t *best, int32_t *second, int32_t *row);
+
+    /* Which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many. */
+    size_t (*nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
+
+    /* distances[i] = |x - row which[i] of means|^2, to the same bits in every variant. */
+    void (*distances)(size_t dimensions, const float *x, const double *means, const uint32_t *which,
+                      size_t count, double *distances);
+
+    /* The same from one mean to many points: distances[i] = |row which[i] of rows - mean|^2. */
+    void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
+                           const uint32_t *which, size_t count, double *distances);
+
+    /* probability[i] = exp(score[i] - most), divided by their sum; `most` is the largest score and
+     * finite. Their error is a few of a float's last digits. */
+    void (*probabilities)(size_t count, const double *score, double most, float *probability);
+
+    /* The same in double precision and in place. */
+    void (*normalize)(size_t count, double most, double *score);
+
+    /* score[i] = exp(score[i]), in place; none is above 0. */
+    void (*exponentials)(size_t count, double *score);
+
+    /* sum(dimensions) += z[0] * row which[0] + z[1] * row which[1] + ..., which is summed first. */
+    void (*weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,
+                         const double *z, size_t count, double *sum);
 
     /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
      * (channel, row, column) of PyTorch's weights. Sums of the patches (taps) and of their products

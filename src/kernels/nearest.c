@@ -66,19 +66,21 @@ size_t VARIANT(nearest_panel)(size_t dimensions)
 
 /* A panel is its centers' -|c|^2 / 2 as floats, then pair by pair of dimensions their coordinates.
  */
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel)
+void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
+                           int32_t *panel)
 {
     memset(panel, 0, VARIANT(nearest_panel)(dimensions) * sizeof *panel);
     float start[WIDTH];
     int16_t *halves_of = (int16_t *)(panel + WIDTH);
     for (size_t i = 0; i < WIDTH; i++) {
         double square = 0;
-        for (size_t j = 0; i < count && j < dimensions; j++) {
+        bool is_there = i < count && (!there || there[i]);
+        for (size_t j = 0; is_there && j < dimensions; j++) {
             float coordinate = centers[i * dimensions + j];
             halves_of[(j / 2 * WIDTH + i) * 2 + j % 2] = (int16_t)lrintf(coordinate);
             square += (double)coordinate * coordinate;
         }
-        start[i] = i < count ? (float)(-square / 2) : -INFINITY;
+        start[i] = is_there ? (float)(-square / 2) : -INFINITY;
     }
     memcpy(panel, start, sizeof start);
 }
@@ -93,9 +95,9 @@ INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
     }
 }
 
-/* score[r][v] = the scores of `points` rows with a panel's centers. */
-INLINE void score_panel(size_t points, size_t pairs, const int16_t *rows, const mask start[VECTORS],
-                        const int32_t *panel, mask score[][VECTORS])
+/* score[r][v] = the scores of `points` rows with a panel's centers; at_once is for add_pairs(). */
+INLINE void score_panel(bool at_once, size_t points, size_t pairs, const int16_t *rows,
+                        const mask start[VECTORS], const int32_t *panel, mask score[][VECTORS])
 {
 #pragma GCC unroll 8
     for (size_t r = 0; r < points; r++)
@@ -112,7 +114,7 @@ INLINE void score_panel(size_t points, size_t pairs, const int16_t *rows, const 
             mask pair = (mask)zero() + *(const pair_of_halves *)(rows + 2 * (r * pairs + j));
 #pragma GCC unroll 4
             for (size_t v = 0; v < VECTORS; v++)
-                score[r][v] += multiply_pairs(pair, c[v]);
+                score[r][v] = add_pairs(at_once, score[r][v], pair, c[v]);
         }
     }
 }
@@ -127,11 +129,11 @@ _Static_assert(sizeof(leader) * IMP_NEAREST_POINTS <= sizeof(int32_t) * IMP_LEAD
                "the leaders of all points fit");
 
 /* POINTS points meet one panel. */
-INLINE void meet_panel(size_t pairs, const int16_t *rows, const mask start[VECTORS],
+INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const mask start[VECTORS],
                        const int32_t *panel, int32_t first, leader *leaders)
 {
     mask score[POINTS][VECTORS];
-    score_panel(POINTS, pairs, rows, start, panel, score);
+    score_panel(at_once, POINTS, pairs, rows, start, panel, score);
 #pragma GCC unroll 8
     for (size_t r = 0; r < POINTS; r++)
 #pragma GCC unroll 4
@@ -166,6 +168,7 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
                       int32_t *center, int32_t *best, int32_t *second)
 {
     leader *led = (leader *)leaders;
+    bool at_once = adds_pairs();
     size_t halves_per_row = imp_row_halves(dimensions);
     size_t size = VARIANT(nearest_panel)(dimensions);
     for (size_t i = 0; i < IMP_NEAREST_POINTS; i++) {
@@ -176,12 +179,80 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
         const int32_t *panel = packed + first / WIDTH * size;
         mask start[VECTORS];
         begin_scores(panel, ratio, start);
-        for (size_t i = 0; i < points; i += POINTS)
-            meet_panel(halves_per_row / 2, rows + i * halves_per_row, start, panel, (int32_t)first,
-                       led + i);
+        for (size_t i = 0; i < points && at_once; i += POINTS)
+            meet_panel(true, halves_per_row / 2, rows + i * halves_per_row, start, panel,
+                       (int32_t)first, led + i);
+        for (size_t i = 0; i < points && !at_once; i += POINTS)
+            meet_panel(false, halves_per_row / 2, rows + i * halves_per_row, start, panel,
+                       (int32_t)first, led + i);
     }
     for (size_t i = 0; i < points; i++)
         settle(&led[i], &center[i], &best[i], &second[i]);
+}
+
+/* ---- all scores ---- */
+
+/* POINTS points meet one panel. */
+INLINE void write_scores(bool at_once, size_t pairs, const int16_t *rows, const mask start[VECTORS],
+                         const int32_t *panel, int32_t *to, size_t stride)
+{
+    mask score[POINTS][VECTORS];
+    score_panel(at_once, POINTS, pairs, rows, start, panel, score);
+#pragma GCC unroll 8
+    for (size_t r = 0; r < POINTS; r++)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < VECTORS; v++)
+            *(mask *)(to + r * stride + v * LANES) = score[r][v];
+}
+
+void VARIANT(nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                             size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                             size_t stride)
+{
+    bool at_once = adds_pairs();
+    size_t halves_per_row = imp_row_halves(dimensions);
+    size_t size = VARIANT(nearest_panel)(dimensions);
+    for (size_t first = begin; first < end; first += WIDTH) {
+        const int32_t *panel = packed + first / WIDTH * size;
+        mask start[VECTORS];
+        begin_scores(panel, ratio, start);
+        for (size_t i = 0; i < points && at_once; i += POINTS)
+            write_scores(true, halves_per_row / 2, rows + i * halves_per_row, start, panel,
+                         scores + i * stride + first, stride);
+        for (size_t i = 0; i < points && !at_once; i += POINTS)
+            write_scores(false, halves_per_row / 2, rows + i * halves_per_row, start, panel,
+                         scores + i * stride + first, stride);
+    }
+}
+
+void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                             int32_t *best, int32_t *second, int32_t *row)
+{
+    for (size_t g = 0; g < groups; g++) {
+        mask most = *(const mask *)scores, next = (mask)zero() + INT32_MIN, at = (mask)zero();
+        for (size_t r = 1; r < depth[g]; r++) {
+            mask score = *(const mask *)(scores + r * LANES);
+            mask number = (mask)zero() + (int32_t)r;
+            at = (mask)choose(score > most, (vec)number, (vec)at);
+            next = larger_whole(next, smaller_whole(most, score));
+            most = larger_whole(most, score);
+        }
+        *(mask *)(best + g * LANES) = most;
+        *(mask *)(second + g * LANES) = next;
+        *(mask *)(row + g * LANES) = at;
+        scores += depth[g] * LANES;
+    }
+}
+
+size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        uint32_t enough = to_bits(*(const mask *)(scores + i) >= least);
+        for (; enough != 0; enough &= enough - 1)
+            which[found++] = (uint32_t)(i + (size_t)__builtin_ctz(enough));
+    }
+    return found;
 }
 
 /* ---- all that are good enough ---- */
@@ -205,7 +276,7 @@ size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio
         const int32_t *panel = packed + *begin / WIDTH * size;
         mask start[VECTORS], score[1][VECTORS];
         begin_scores(panel, ratio, start);
-        score_panel(1, imp_row_halves(dimensions) / 2, row, start, panel, score);
+        score_panel(false, 1, imp_row_halves(dimensions) / 2, row, start, panel, score);
         for (size_t v = 0; v < VECTORS; v++) {
             mask enough = score[0][v] >= least;
             for (size_t i = 0; any(enough) && i < LANES; i++)

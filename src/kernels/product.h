@@ -1,5 +1,6 @@
 /*
- * product.h - the small matrix products inside the Winograd convolution: (tiles x 64) by (64 x 64).
+ * product.h - matrix products in register blocks: those inside the Winograd convolutions, of 64
+ * channels (tiles x 64 by 64 x 64) and of any number, and the general one of multiply.c.
  *
  * A product is computed in register blocks of up to ROWS rows by one PANEL of columns, as many
  * accumulators as the instruction set's registers hold beside the operands.
@@ -13,78 +14,68 @@
 #include "kernels/vector.h"
 
 enum {
-    ROWS = LANES == 16 ? 7 : 6,          /* rows of a register block */
-    PANEL_VECTORS = LANES == 16 ? 4 : 2, /* its vectors per row: 28 or 12 accumulators in all */
-    PANEL = PANEL_VECTORS * LANES,       /* its columns */
-    PANELS = IMP_CHANNELS / PANEL,       /* register blocks side by side */
-    TILES = LANES == 16 ? 3 * ROWS : 24, /* tiles transformed together; a multiple of ROWS */
-    ROW_STRIDE = IMP_CHANNELS,           /* floats between tiles of one transform point */
+    ROWS = LANES == 16 ? 7 : 6,              /* rows of a register block */
+    PANEL_VECTORS = REGISTERS == 32 ? 4 : 2, /* its vectors per row: 12 to 28 accumulators in all */
+    PANEL = PANEL_VECTORS * LANES,           /* its columns */
+    PANELS = IMP_CHANNELS / PANEL,           /* register blocks side by side */
+    TILES = LANES == 16 ? 3 * ROWS : 24,     /* tiles transformed together; a multiple of ROWS */
+    ROW_STRIDE = IMP_CHANNELS,               /* floats between tiles of one transform point */
     /* Floats between transform points. One spare row keeps the 36 streams of a transform off each
      * other's cache sets. */
     POINT_STRIDE = (TILES + 1) * IMP_CHANNELS
 };
 
-/* c(rows, PANEL) = a(rows, 64) b(64, PANEL), the panel's rows lying one after the other. */
-INLINE void multiply_block(size_t rows, const float *a, const float *panel, float *c)
+/* c(rows, columns) = a(rows, depth) b(depth, columns), added to what is there unless `fresh`, for
+ * `vectors` vectors of columns. Element (r, k) of a lies at a[r * a_row + k * a_step], so that a
+ * transposed matrix is a matter of steps. Where b is packed, `ahead` is how many floats on its next
+ * rows should be fetched, which may have left the cache since they were last used; else 0. */
+INLINE void product_block(size_t rows, size_t vectors, size_t depth, const float *a, size_t a_row,
+                          size_t a_step, const float *b, size_t b_row, size_t ahead, bool fresh,
+                          float *c, size_t c_row)
 {
     vec sum[ROWS][PANEL_VECTORS];
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < PANEL_VECTORS; v++)
-            sum[r][v] = zero();
-    for (size_t k = 0; k < IMP_CHANNELS; k++) {
-        vec b[PANEL_VECTORS];
+        for (size_t v = 0; v < vectors; v++)
+            sum[r][v] = fresh ? zero() : load_unaligned(c + r * c_row + v * LANES);
+    for (size_t k = 0; k < depth; k++) {
+        vec side[PANEL_VECTORS];
 #pragma GCC unroll 4
-        for (size_t v = 0; v < PANEL_VECTORS; v++)
-            b[v] = load(panel + k * PANEL + v * LANES);
-            /* the next panel, which may have left the cache since it was last used */
+        for (size_t v = 0; v < vectors; v++)
+            side[v] = load_unaligned(b + k * b_row + v * LANES);
+        if (ahead > 0)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < PANEL; v += 16)
-            __builtin_prefetch(panel + (IMP_CHANNELS + k) * PANEL + v);
+            for (size_t v = 0; v < vectors * LANES; v += 16)
+                __builtin_prefetch(b + k * b_row + ahead + v);
 #pragma GCC unroll 8
         for (size_t r = 0; r < rows; r++) {
-            vec x = splat(a[r * ROW_STRIDE + k]);
+            vec x = splat(a[r * a_row + k * a_step]);
 #pragma GCC unroll 4
-            for (size_t v = 0; v < PANEL_VECTORS; v++)
-                sum[r][v] += x * b[v];
+            for (size_t v = 0; v < vectors; v++)
+                sum[r][v] = multiply_add(x, side[v], sum[r][v]);
         }
     }
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < PANEL_VECTORS; v++)
-            store(c + r * ROW_STRIDE + v * LANES, sum[r][v]);
+        for (size_t v = 0; v < vectors; v++)
+            store_unaligned(c + r * c_row + v * LANES, sum[r][v]);
+}
+
+/* c(rows, PANEL) = a(rows, 64) b(64, PANEL), the panel's rows lying one after the other. */
+INLINE void multiply_block(size_t rows, const float *a, const float *panel, float *c)
+{
+    product_block(rows, PANEL_VECTORS, IMP_CHANNELS, a, ROW_STRIDE, 1, panel, PANEL,
+                  IMP_CHANNELS * PANEL, true, c, ROW_STRIDE);
 }
 
 /* du(rows, PANEL) = v(tiles, rows)^T dm(tiles, PANEL), added to what is there unless `fresh` */
 INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *dm, bool fresh,
                         float *du)
 {
-    vec sum[ROWS][PANEL_VECTORS];
-#pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (size_t p = 0; p < PANEL_VECTORS; p++)
-            sum[r][p] = fresh ? zero() : load(du + r * IMP_CHANNELS + p * LANES);
-    for (size_t t = 0; t < tiles; t++) {
-        vec b[PANEL_VECTORS];
-#pragma GCC unroll 4
-        for (size_t p = 0; p < PANEL_VECTORS; p++)
-            b[p] = load(dm + t * ROW_STRIDE + p * LANES);
-#pragma GCC unroll 8
-        for (size_t r = 0; r < rows; r++) {
-            vec x = splat(v[t * ROW_STRIDE + r]);
-#pragma GCC unroll 4
-            for (size_t p = 0; p < PANEL_VECTORS; p++)
-                sum[r][p] += x * b[p];
-        }
-    }
-#pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (size_t p = 0; p < PANEL_VECTORS; p++)
-            store(du + r * IMP_CHANNELS + p * LANES, sum[r][p]);
+    product_block(rows, PANEL_VECTORS, tiles, v, 1, ROW_STRIDE, dm, ROW_STRIDE, 0, fresh, du,
+                  IMP_CHANNELS);
 }
 
 /* block(rows, ...) with `rows` a constant, which is what keeps the accumulators in registers. */
@@ -101,6 +92,51 @@ INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *
     default: block(ROWS, __VA_ARGS__);                                                             \
     }
 /* clang-format on */
+
+/* The columns of a matrix (rows, columns), a multiple of LANES, are packed in panels, each with its
+ * rows one after the other: of PANEL columns, and what is left of two vectors or one. */
+INLINE size_t panel_width(size_t columns, size_t left)
+{
+    size_t rest = columns - left;
+    return rest >= PANEL ? PANEL : rest >= 2 * LANES ? 2 * LANES : LANES;
+}
+
+/* Where element (row, column) of a packed matrix lies. */
+INLINE size_t packed_at(size_t rows, size_t columns, size_t row, size_t column)
+{
+    size_t left = column / PANEL * PANEL, width = panel_width(columns, left);
+    for (; column >= left + width; width = panel_width(columns, left))
+        left += width;
+    return left * rows + row * width + column - left;
+}
+
+/* product_block() for any number of rows; `vectors` is a constant */
+INLINE void product_rows(size_t vectors, size_t rows, size_t depth, const float *a, size_t a_row,
+                         size_t a_step, const float *b, size_t b_row, size_t ahead, bool fresh,
+                         float *c, size_t c_row)
+{
+    for (size_t r = 0; r < rows; r += ROWS) {
+        const float *rows_a = a + r * a_row;
+        float *rows_c = c + r * c_row;
+        size_t some = rows - r < ROWS ? rows - r : ROWS;
+        WITH_CONSTANT_ROWS(product_block, some, vectors, depth, rows_a, a_row, a_step, b, b_row,
+                           ahead, fresh, rows_c, c_row)
+    }
+}
+
+/* product_rows() for a panel of that width */
+INLINE void product_panel(size_t width, size_t rows, size_t depth, const float *a, size_t a_row,
+                          size_t a_step, const float *b, size_t b_row, size_t ahead, bool fresh,
+                          float *c, size_t c_row)
+{
+    if (width == PANEL)
+        product_rows(PANEL_VECTORS, rows, depth, a, a_row, a_step, b, b_row, ahead, fresh, c,
+                     c_row);
+    else if (PANEL_VECTORS > 2 && width == 2 * LANES)
+        product_rows(2, rows, depth, a, a_row, a_step, b, b_row, ahead, fresh, c, c_row);
+    else
+        product_rows(1, rows, depth, a, a_row, a_step, b, b_row, ahead, fresh, c, c_row);
+}
 
 /* c(tiles, 64) = a(tiles, 64) b(64, 64), b packed in panels as winograd_weights() does. */
 static inline void multiply(size_t tiles, const float *a, const float *b, float *c)

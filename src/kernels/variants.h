@@ -29,6 +29,28 @@ void VARIANT(pool_forward)(const imp_maps *maps, const float *y, const imp_norm 
 void VARIANT(pool_backward_sums)(size_t count, const float *selected, const float *pooled,
                                  const float *dpooled, const imp_norm *norm, double *sum_dz,
                                  double *sum_dz_xhat);
+size_t VARIANT(convolve_points)(size_t channels);
+void VARIANT(convolve_weights)(const float *weights, size_t inputs, size_t outputs, bool adjoint,
+                               const float *scale, size_t begin, size_t end, float *packed);
+void VARIANT(convolve)(const imp_maps *maps, size_t inputs, size_t outputs, const float *in,
+                       const float *weights, const float *bias, float slope, float *out,
+                       float *scratch);
+void VARIANT(convolve_input)(const imp_maps *maps, size_t channels, const float *in, size_t first,
+                             size_t begin, size_t end, float *v);
+void VARIANT(convolve_gradient)(const imp_maps *maps, size_t channels, const float *dout,
+                                size_t first, size_t begin, size_t end, float *dm);
+void VARIANT(convolve_outer)(size_t point, size_t inputs, size_t outputs, size_t count,
+                             const float *v, const float *dm, bool fresh, float *du);
+void VARIANT(convolve_weight_gradient)(const float *du, size_t inputs, size_t outputs, size_t begin,
+                                       size_t end, float *dweights);
+void VARIANT(norm_moments)(size_t pixels, size_t channels, const float *x, double *mean,
+                           double *deviation, float *scratch);
+void VARIANT(norm_forward)(const imp_channel_norm *norm, size_t pixels, const float *x, float *out);
+void VARIANT(norm_backward_sums)(const imp_channel_norm *norm, size_t pixels, const float *x,
+                                 const float *dout, double *sum_dz, double *sum_dz_x,
+                                 float *scratch);
+void VARIANT(norm_backward)(const imp_channel_norm *norm, size_t pixels, const float *x,
+                            const float *dout, float *din);
 void VARIANT(multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
                        const float *b, size_t b_row, float *c, size_t c_row);
 void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products);
@@ -40,7 +62,8 @@ float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *or
 void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
                             int16_t *row);
 size_t VARIANT(nearest_panel)(size_t dimensions);
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, int32_t *panel);
+void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
+                           int32_t *panel);
 void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
                       size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
                       int32_t *center, int32_t *best, int32_t *second);
@@ -48,5 +71,20 @@ bool VARIANT(nearest_close)(const int32_t *leaders, size_t point, int32_t least,
                             size_t *count);
 size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                               size_t end, const int32_t *packed, int32_t least, int32_t *center);
+void VARIANT(nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                             size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                             size_t stride);
+void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                             int32_t *best, int32_t *second, int32_t *row);
+size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
+void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
+                        const uint32_t *which, size_t count, double *distances);
+void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
+                             const uint32_t *which, size_t count, double *distances);
+void VARIANT(probabilities)(size_t count, const double *score, double most, float *probability);
+void VARIANT(normalize)(size_t count, double most, double *score);
+void VARIANT(exponentials)(size_t count, double *score);
+void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,
+                           const double *z, size_t count, double *sum);
 
 #endif

@@ -2,9 +2,9 @@
  * vector.h - the one vector type the kernels are written in, as wide as the variant being compiled.
  *
  * A kernel file is compiled once per instruction set with IMP_VARIANT set to its name. It is
- * written in GNU vector extensions, so all variants are the same source: 4 lanes in portable C, 8
- * with AVX2, 16 with AVX-512. The variant `wide` has AVX-512's shapes without its instructions;
- * tests use it to run those shapes on machines that lack them.
+ * written in GNU vector extensions, so all variants are the same source: 4 lanes in portable C and
+ * with NEON, 8 with AVX2, 16 with AVX-512. The variant `wide` has AVX-512's shapes without its
+ * instructions; tests use it to run those shapes on machines that lack them.
  */
 #ifndef IMP_KERNELS_VECTOR_H
 #define IMP_KERNELS_VECTOR_H
@@ -17,6 +17,8 @@
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define IMP_JOIN_(a, b) a##b
@@ -27,10 +29,19 @@
 #define VARIANT(name) IMP_JOIN(imp_##name##_, IMP_VARIANT)
 
 #define IMP_LANES_portable 4
+#define IMP_LANES_neon 4
 #define IMP_LANES_avx2 8
 #define IMP_LANES_avx512 16
 #define IMP_LANES_wide 16
 #define LANES IMP_JOIN(IMP_LANES_, IMP_VARIANT)
+
+/* How many vectors the processor holds: the portable variant assumes no more than every one has. */
+#define IMP_REGISTERS_portable 16
+#define IMP_REGISTERS_neon 32
+#define IMP_REGISTERS_avx2 16
+#define IMP_REGISTERS_avx512 32
+#define IMP_REGISTERS_wide 32
+#define REGISTERS IMP_JOIN(IMP_REGISTERS_, IMP_VARIANT)
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -57,6 +68,11 @@ INLINE void store(float *p, vec v)
     *(vec *)p = v;
 }
 
+INLINE void store_unaligned(float *p, vec v)
+{
+    *(vec_unaligned *)p = v;
+}
+
 INLINE vec zero(void)
 {
     return (vec){0};
@@ -65,6 +81,19 @@ INLINE vec zero(void)
 INLINE vec splat(float s)
 {
     return s - (vec){0}; /* unlike an addition, exact for -0 too, so it folds to a broadcast */
+}
+
+/* Four floats as doubles. Compilers convert two at a time. */
+typedef double four_doubles __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float four_floats __attribute__((vector_size(16), aligned(4), may_alias));
+
+INLINE four_doubles load_four_as_doubles(const float *p)
+{
+#if defined(__AVX2__)
+    return (four_doubles)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    return __builtin_convertvector(*(const four_floats *)p, four_doubles);
+#endif
 }
 
 /* where m (all bits set or none) take a, elsewhere b */
@@ -88,6 +117,20 @@ INLINE vec larger(vec a, vec b)
     return (vec)_mm256_max_ps((__m256)a, (__m256)b);
 #else
     return choose(a > b, a, b);
+#endif
+}
+
+/* a * b + c, rounded once in all of a variant's loops or twice in all: left to itself, a compiler
+ * that tunes for some processors rounds twice where a loop has one sum, and once where it has more.
+ */
+INLINE vec multiply_add(vec a, vec b, vec c)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif LANES == 8 && defined(__FMA__)
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
 #endif
 }
 
@@ -127,11 +170,38 @@ INLINE mask multiply_pairs(mask a, mask b)
     return (mask)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #elif LANES == 4 && defined(__SSE2__)
     return (mask)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#elif LANES == 4 && defined(__aarch64__)
+    int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+    return (mask)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
 #else
     typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
     mask low_a = (mask)((bits)a << 16) >> 16, low_b = (mask)((bits)b << 16) >> 16;
     return low_a * low_b + (a >> 16) * (b >> 16);
 #endif
+}
+
+/* Whether the processor adds what it multiplies in one instruction (VNNI), which not all do that
+ * have AVX-512. */
+INLINE bool adds_pairs(void)
+{
+#if LANES == 16 && defined(__AVX512BW__)
+    return __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
+/* sum + multiply_pairs(a, b), to the same bits either way. */
+INLINE mask add_pairs(bool at_once, mask sum, mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512BW__)
+    if (at_once) {
+        __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+        return sum;
+    }
+#endif
+    (void)at_once;
+    return sum + multiply_pairs(a, b);
 }
 
 INLINE mask larger_whole(mask a, mask b)
@@ -167,11 +237,30 @@ INLINE bool any(mask m)
     return _mm256_testz_si256((__m256i)m, (__m256i)m) == 0;
 #elif LANES == 4 && defined(__SSE2__)
     return _mm_movemask_epi8((__m128i)m) != 0;
+#elif LANES == 4 && defined(__aarch64__)
+    return vmaxvq_u32((uint32x4_t)m) != 0;
 #else
     int32_t set = 0;
     for (size_t i = 0; i < LANES; i++)
         set |= m[i];
     return set != 0;
+#endif
+}
+
+/* A bit for each lane of m, set or not. */
+INLINE uint32_t to_bits(mask m)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_test_epi32_mask((__m512i)m, (__m512i)m);
+#elif LANES == 8 && defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_ps((__m256)m);
+#elif LANES == 4 && defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)m);
+#else
+    uint32_t bits = 0;
+    for (size_t i = 0; i < LANES; i++)
+        bits |= (uint32_t)(m[i] != 0) << i;
+    return bits;
 #endif
 }
 
@@ -202,6 +291,8 @@ INLINE vec in_register(vec v)
 {
 #if (LANES == 16 && defined(__AVX512F__)) || (LANES == 8 && defined(__AVX2__))
     __asm__("" : "+v"(v));
+#elif LANES == 4 && defined(__aarch64__)
+    __asm__("" : "+w"(v));
 #endif
     return v;
 }

@@ -75,11 +75,6 @@ INLINE size_t tiles_along(size_t length)
     return (length + TILE - 1) / TILE;
 }
 
-INLINE size_t tiles_of(const imp_maps *maps)
-{
-    return maps->images * tiles_along(maps->height) * tiles_along(maps->width);
-}
-
 INLINE tile tile_at(const imp_maps *maps, size_t index)
 {
     size_t across = tiles_along(maps->width), down = tiles_along(maps->height);
@@ -91,56 +86,104 @@ INLINE tile tile_at(const imp_maps *maps, size_t index)
     return t;
 }
 
-/* Where pixel (row, column) of an image lies in an (N, H, W, 64) array. */
-INLINE size_t pixel_at(const imp_maps *maps, size_t image, size_t row, size_t column)
+/* How many channels a pixel has, and how far tiles and transform points lie apart in an array
+ * (IMP_POINTS, tiles, channels). */
+typedef struct points {
+    size_t channels, row, point;
+} points;
+
+/* Where pixel (row, column) of an image lies in an (N, H, W, channels) array. */
+INLINE size_t pixel_of(const imp_maps *maps, size_t channels, size_t image, size_t row,
+                       size_t column)
 {
-    return ((image * maps->height + row) * maps->width + column) * IMP_CHANNELS;
+    return ((image * maps->height + row) * maps->width + column) * channels;
 }
 
-/* V of `count` tiles from tile `first` on: v(IMP_POINTS, tiles, 64). */
-static inline void transform_input(const imp_maps *maps, const float *in, size_t first,
-                                   size_t count, float *v)
+/* The same with 64 channels. */
+INLINE size_t pixel_at(const imp_maps *maps, size_t image, size_t row, size_t column)
+{
+    return pixel_of(maps, IMP_CHANNELS, image, row, column);
+}
+
+/* V of `count` tiles from tile `first` on: v(IMP_POINTS, tiles, channels). */
+INLINE void transform_windows(const imp_maps *maps, points p, const float *in, size_t first,
+                              size_t count, float *v)
 {
     static const float outside[IMP_CHANNELS] __attribute__((aligned(64)));
     for (size_t i = 0; i < count; i++) {
         tile t = tile_at(maps, first + i);
-        const float *window[WINDOW][WINDOW];
-        for (size_t r = 0; r < WINDOW; r++)
-            for (size_t c = 0; c < WINDOW; c++) {
-                /* the window begins one pixel up and left of the tile; -1 wraps to a huge number */
-                size_t row = t.top + r - 1, column = t.left + c - 1;
-                window[r][c] = row < maps->height && column < maps->width
-                                   ? in + pixel_at(maps, t.image, row, column)
-                                   : outside;
-            }
-        for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
-            vec half[WINDOW][WINDOW];
+        for (size_t begin = 0; begin < p.channels; begin += IMP_CHANNELS) {
+            size_t channels =
+                p.channels - begin < IMP_CHANNELS ? p.channels - begin : (size_t)IMP_CHANNELS;
+            const float *window[WINDOW][WINDOW];
+            for (size_t r = 0; r < WINDOW; r++)
+                for (size_t c = 0; c < WINDOW; c++) {
+                    /* the window begins one pixel up and left of the tile; -1 wraps to a huge
+                     * number */
+                    size_t row = t.top + r - 1, column = t.left + c - 1;
+                    window[r][c] =
+                        row < maps->height && column < maps->width
+                            ? in + pixel_of(maps, p.channels, t.image, row, column) + begin
+                            : outside;
+                }
+            for (size_t channel = 0; channel < channels; channel += LANES) {
+                vec half[WINDOW][WINDOW];
 #pragma GCC unroll 6
-            for (size_t c = 0; c < WINDOW; c++) {
-                vec d[WINDOW], w[WINDOW];
+                for (size_t c = 0; c < WINDOW; c++) {
+                    vec d[WINDOW], w[WINDOW];
 #pragma GCC unroll 6
-                for (size_t r = 0; r < WINDOW; r++)
-                    d[r] = load(window[r][c] + channel);
-                to_input_points(d, w);
+                    for (size_t r = 0; r < WINDOW; r++)
+                        d[r] = load(window[r][c] + channel);
+                    to_input_points(d, w);
 #pragma GCC unroll 6
-                for (size_t r = 0; r < WINDOW; r++)
-                    half[r][c] = w[r];
-            }
-            float *out = v + i * ROW_STRIDE + channel;
+                    for (size_t r = 0; r < WINDOW; r++)
+                        half[r][c] = w[r];
+                }
+                float *out = v + i * p.row + begin + channel;
 #pragma GCC unroll 6
-            for (size_t r = 0; r < WINDOW; r++) {
-                vec w[WINDOW];
-                to_input_points(half[r], w);
+                for (size_t r = 0; r < WINDOW; r++) {
+                    vec w[WINDOW];
+                    to_input_points(half[r], w);
 #pragma GCC unroll 6
-                for (size_t c = 0; c < WINDOW; c++)
-                    store(out + (r * WINDOW + c) * POINT_STRIDE, w[c]);
+                    for (size_t c = 0; c < WINDOW; c++)
+                        store(out + (r * WINDOW + c) * p.point, w[c]);
+                }
             }
         }
     }
 }
 
+/* The same with 64 channels. */
+static inline void transform_input(const imp_maps *maps, const float *in, size_t first,
+                                   size_t count, float *v)
+{
+    transform_windows(maps, (points){IMP_CHANNELS, ROW_STRIDE, POINT_STRIDE}, in, first, count, v);
+}
+
+/* dM = A dY A' of one tile and LANES channels. */
+INLINE void transform_tile_gradient(const vec dy[TILE][TILE], size_t point, float *dm)
+{
+    vec half[WINDOW][TILE];
+#pragma GCC unroll 4
+    for (size_t c = 0; c < TILE; c++) {
+        vec column[TILE] = {dy[0][c], dy[1][c], dy[2][c], dy[3][c]}, p[WINDOW];
+        to_output_points(column, p);
+#pragma GCC unroll 6
+        for (size_t r = 0; r < WINDOW; r++)
+            half[r][c] = p[r];
+    }
+#pragma GCC unroll 6
+    for (size_t r = 0; r < WINDOW; r++) {
+        vec p[WINDOW];
+        to_output_points(half[r], p);
+#pragma GCC unroll 6
+        for (size_t c = 0; c < WINDOW; c++)
+            store(dm + (r * WINDOW + c) * point, p[c]);
+    }
+}
+
 /* The 4x4 outputs of one tile and LANES channels from the products at `m`. */
-INLINE void transform_output(const float *m, vec y[TILE][TILE])
+INLINE void transform_output(const float *m, size_t point, vec y[TILE][TILE])
 {
     vec half[TILE][WINDOW];
 #pragma GCC unroll 6
@@ -148,7 +191,7 @@ INLINE void transform_output(const float *m, vec y[TILE][TILE])
         vec p[WINDOW], q[TILE];
 #pragma GCC unroll 6
         for (size_t r = 0; r < WINDOW; r++)
-            p[r] = load(m + (r * WINDOW + c) * POINT_STRIDE);
+            p[r] = load(m + (r * WINDOW + c) * point);
         from_output_points(p, q);
 #pragma GCC unroll 4
         for (size_t r = 0; r < TILE; r++)

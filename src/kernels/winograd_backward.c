@@ -62,31 +62,15 @@ static void transform_gradient(const imp_maps *maps, size_t first, size_t count,
         for (size_t r = 0; r < 2; r++)
             for (size_t c = 0; c < 2; c++) {
                 size_t row = t.top / 2 + r, column = t.left / 2 + c;
-                if (row < height && column < width) {
+                if (selected && row < height && column < width) {
                     size_t at = ((t.image * height + row) * width + column) * IMP_CHANNELS;
                     windows[r][c] = (window){selected + at, pooled + at, dpooled + at};
                 }
             }
         for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
-            vec dy[TILE][TILE], half[WINDOW][TILE];
+            vec dy[TILE][TILE];
             output_gradient(maps, &t, corner, windows, norm, channel, dy);
-#pragma GCC unroll 4
-            for (size_t c = 0; c < TILE; c++) {
-                vec column[TILE] = {dy[0][c], dy[1][c], dy[2][c], dy[3][c]}, p[WINDOW];
-                to_output_points(column, p);
-#pragma GCC unroll 6
-                for (size_t r = 0; r < WINDOW; r++)
-                    half[r][c] = p[r];
-            }
-            float *out = dm + i * ROW_STRIDE + channel;
-#pragma GCC unroll 6
-            for (size_t r = 0; r < WINDOW; r++) {
-                vec p[WINDOW];
-                to_output_points(half[r], p);
-#pragma GCC unroll 6
-                for (size_t c = 0; c < WINDOW; c++)
-                    store(out + (r * WINDOW + c) * POINT_STRIDE, p[c]);
-            }
+            transform_tile_gradient(dy, POINT_STRIDE, dm + i * ROW_STRIDE + channel);
         }
     }
 }
@@ -142,7 +126,7 @@ void VARIANT(winograd_backward)(const imp_maps *maps, const float *in, const flo
 {
     enum { MATRIX = IMP_CHANNELS * IMP_CHANNELS };
     float *v = scratch, *dm = scratch + IMP_POINTS * POINT_STRIDE;
-    size_t tiles = tiles_of(maps);
+    size_t tiles = imp_maps_tiles(maps);
     if (din)
         for (size_t i = 0; i < maps->images * maps->height * maps->width * IMP_CHANNELS; i += LANES)
             store(din + i, zero());

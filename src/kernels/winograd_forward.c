@@ -24,12 +24,12 @@ static void set_origin(const tile *t, const float *m, running_sums *sums)
 {
     for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
         vec y[TILE][TILE], sum = zero();
-        transform_output(m + channel, y);
+        transform_output(m + channel, POINT_STRIDE, y);
         for (size_t r = 0; r < t->rows; r++)
             for (size_t c = 0; c < t->columns; c++)
                 sum += y[r][c];
         vec mean = sum / (float)(t->rows * t->columns);
-        *(vec_unaligned *)(sums->origin + channel) = mean;
+        store_unaligned(sums->origin + channel, mean);
     }
 }
 
@@ -45,7 +45,7 @@ static void write_output(const imp_maps *maps, size_t first, size_t count, const
         vec origin = load_unaligned(sums->origin + channel), sum = zero(), squares = zero();
         for (size_t i = 0; i < count; i++) {
             vec y[TILE][TILE];
-            transform_output(m + i * ROW_STRIDE + channel, y);
+            transform_output(m + i * ROW_STRIDE + channel, POINT_STRIDE, y);
             float *corner = out + pixel_at(maps, tiles[i].image, tiles[i].top, tiles[i].left);
 #pragma GCC unroll 4
             for (size_t r = 0; r < TILE; r++)
@@ -68,7 +68,7 @@ void VARIANT(winograd_forward)(const imp_maps *maps, const float *in, const floa
                                float *out, imp_moments *moments, float *scratch)
 {
     float *v = scratch, *m = scratch + IMP_POINTS * POINT_STRIDE;
-    size_t tiles = tiles_of(maps);
+    size_t tiles = imp_maps_tiles(maps);
     running_sums sums = {.count = 0};
     for (size_t first = 0; first < tiles; first += TILES) {
         size_t count = tiles - first < TILES ? tiles - first : TILES;
@@ -97,7 +97,7 @@ static void write_pooled(const imp_maps *maps, size_t first, size_t count, const
         float *corner = out + ((t.image * height + t.top / 2) * width + t.left / 2) * IMP_CHANNELS;
         for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
             vec y[TILE][TILE], b = load_unaligned(bias + channel);
-            transform_output(m + i * ROW_STRIDE + channel, y);
+            transform_output(m + i * ROW_STRIDE + channel, POINT_STRIDE, y);
 #pragma GCC unroll 2
             for (size_t r = 0; r < TILE; r += 2)
 #pragma GCC unroll 2
@@ -117,7 +117,7 @@ void VARIANT(winograd_infer)(const imp_maps *maps, const float *in, const float 
                              const float *bias, float *out, float *scratch)
 {
     float *v = scratch, *m = scratch + IMP_POINTS * POINT_STRIDE;
-    size_t tiles = tiles_of(maps);
+    size_t tiles = imp_maps_tiles(maps);
     for (size_t first = 0; first < tiles; first += TILES) {
         size_t count = tiles - first < TILES ? tiles - first : TILES;
         transform_input(maps, in, first, count, v);

@@ -2,20 +2,20 @@
  * assign.c - exact nearest clusters for many points, mostly without computing distances.
  *
  * Points are compared in blocks with the clusters known at the block's beginning; those that start
- * a cluster are rare and settled afterwards in order. What a point learns it keeps: how far its own
- * cluster is at most and the others are at least. As means move these bounds weaken, and while they
- * do not cross, only the clusters that moved far must be looked at (lineup.h).
+ * a cluster are rare and settled afterwards in order. A point keeps bounds: how far its own cluster
+ * is at most and the others are at least. As means move these bounds weaken, and while they do not
+ * cross, only the clusters that moved far must be looked at (lineup.h).
  */
 #include "methods/assign.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "methods/compare.h"
+#include "methods/imp.h"
 #include "methods/lineup.h"
 
 enum {
@@ -24,17 +24,18 @@ enum {
     SMALL_BLOCK = 8 * PART,
     LEAST_BLOCK = SMALL_PART, /* points between two looks at new clusters */
     MOST_BLOCK = 128 * PART,
-    LEVELS = 32, /* that visits are sorted by */
+    MOST_VALUES = 1 << 23, /* and numbers of a block's points */
+    LEVELS = 32,           /* that visits are sorted by */
     /* New clusters times points of a block that ask for smaller blocks: each is compared with all
      * points behind it, in double. */
     MUCH_NEW = 1 << 13
 };
 
-/* What a point knows since its last comparison. */
-typedef struct knowledge {
-    float own;    /* its cluster was no farther than this, */
-    float others; /* and no other that stood in line when that pass began nearer than this */
-} knowledge;
+/* What is known of a point's distances, not squared, since its last comparison. */
+typedef struct bounds {
+    float upper; /* its own cluster was no farther than this, */
+    float lower; /* and no other that stood in line when that pass began nearer than this */
+} bounds;
 
 /* A point that has to be compared. */
 typedef struct visit {
@@ -44,86 +45,74 @@ typedef struct visit {
     double own_distance; /* squared, to the mean of its cluster, unless it has to meet all */
 } visit;
 
-/* A thread's work. */
-typedef struct desk {
+/* What a thread works with. */
+typedef struct workspace {
     imp_group group;
     visit visits[PART], sorted[PART];
-} desk;
+} workspace;
 
 struct imp_assigner {
-    const imp_points *points;
+    const imp_point_source *source;
+    imp_reader reader;
     int threads;
-    float *origin;        /* a point among them: rows counted from it are short */
-    knowledge *knowledge; /* per point */
+    float *origin;  /* a point among them: rows counted from it are short */
+    bounds *bounds; /* per point */
     imp_lineup line;
-    desk *desks;      /* per thread */
+    workspace *workspaces; /* per thread */
     double *distance; /* per point of a block: squared, to its nearest; NAN if not above lambda */
     int32_t *nearest;
     uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
     size_t changed[MOST_BLOCK / PART]; /* per part of a block */
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Where most points are, by a sample that is spread over all: its mean, and several times the
- * radius within which nine tenths of it lie. */
-static double find_origin(imp_assigner *a)
-{
-    enum { SAMPLE = 1000, SEVERAL = 4 };
-    size_t n = imp_points_count(a->points), step = n / SAMPLE + 1, seen = (n + step - 1) / step;
-    for (size_t j = 0; j < a->points->dimensions; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i += step)
-            sum += imp_points_row(a->points, i)[j];
-        a->origin[j] = (float)(sum / (double)seen);
-    }
-    double square[SAMPLE] = {0};
-    for (size_t s = 0; s < seen; s++)
-        for (size_t j = 0; j < a->points->dimensions; j++)
-            square[s] += pow(imp_points_row(a->points, s * step)[j] - (double)a->origin[j], 2);
-    qsort(square, seen, sizeof *square, compare_doubles);
-    double most = square[seen - 1 - seen / 10];
-    return most > 0 ? SEVERAL * sqrt(most) : INFINITY;
-}
-
-static imp_status create_desks(imp_assigner *a, imp_error *error)
+static imp_status create_workspaces(imp_assigner *a, imp_error *error)
 {
     size_t halves;
-    bool enough = imp_multiply(IMP_NEAREST_POINTS, imp_row_halves(a->points->dimensions), &halves);
-    a->desks = imp_allocate_zeroed((size_t)a->threads, sizeof *a->desks);
-    for (int i = 0; enough && a->desks && i < a->threads; i++) {
-        imp_group *group = &a->desks[i].group;
-        group->rows = imp_allocate_zeroed(halves, sizeof *group->rows);
-        enough = group->rows != NULL;
+    bool enough = imp_multiply(IMP_NEAREST_POINTS, imp_row_halves(a->source->dimensions), &halves);
+    a->workspaces = imp_allocate_zeroed((size_t)a->threads, sizeof *a->workspaces);
+    for (int i = 0; enough && a->workspaces && i < a->threads; i++) {
+        imp_group *group = &a->workspaces[i].group;
+        group->points.rows = imp_allocate_zeroed(halves, sizeof *group->points.rows);
+        enough = group->points.rows != NULL;
     }
-    return enough && a->desks ? IMP_OK : imp_fail_memory(error, "the assignments");
+    return enough && a->workspaces ? IMP_OK : imp_fail_memory(error, "the assignments");
 }
 
-imp_status imp_assigner_create(const imp_points *points, int threads, imp_assigner **out,
-                               imp_error *error)
+/* Points of the largest block: of many dimensions fewer. */
+static size_t most_block(size_t dimensions)
+{
+    size_t most = MOST_VALUES / dimensions / PART * PART;
+    return most < PART ? PART : most < MOST_BLOCK ? most : MOST_BLOCK;
+}
+
+imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order, int threads,
+                               imp_assigner **out, imp_error *error)
 {
     *out = NULL;
     imp_assigner *a = imp_allocate_zeroed(1, sizeof *a);
     if (!a)
         return imp_fail_memory(error, "the assignments");
-    a->points = points;
+    a->source = source;
     a->threads = imp_parallel_threads(threads);
-    a->origin = imp_allocate_zeroed(points->dimensions, sizeof *a->origin);
-    a->knowledge = imp_allocate(imp_points_count(points), sizeof *a->knowledge);
-    a->distance = imp_allocate(MOST_BLOCK, sizeof *a->distance);
-    a->nearest = imp_allocate(MOST_BLOCK, sizeof *a->nearest);
-    a->maker = imp_allocate(MOST_BLOCK, sizeof *a->maker);
+    a->origin = imp_allocate_zeroed(source->dimensions, sizeof *a->origin);
+    a->bounds = imp_allocate(source->count, sizeof *a->bounds);
+    size_t block = source->count < MOST_BLOCK ? source->count : MOST_BLOCK;
+    a->distance = imp_allocate(block, sizeof *a->distance);
+    a->nearest = imp_allocate(block, sizeof *a->nearest);
+    a->maker = imp_allocate(block, sizeof *a->maker);
     imp_status status = IMP_OK;
-    if (!a->origin || !a->knowledge || !a->distance || !a->nearest || !a->maker)
+    double radius = INFINITY;
+    if (!a->origin || !a->bounds || !a->distance || !a->nearest || !a->maker)
         status = imp_fail_memory(error, "the assignments");
     if (!status)
-        status = create_desks(a, error);
+        status =
+            imp_reader_create(&a->reader, source, order, most_block(source->dimensions), error);
     if (!status)
-        status = imp_lineup_create(&a->line, points->dimensions, a->origin, find_origin(a), error);
+        status = create_workspaces(a, error);
+    if (!status)
+        status = imp_source_center(source, a->origin, &radius, error);
+    if (!status)
+        status = imp_lineup_create(&a->line, source->dimensions, a->origin, radius, error);
     if (status) {
         imp_assigner_free(a);
         return status;
@@ -136,32 +125,55 @@ void imp_assigner_free(imp_assigner *a)
 {
     if (!a)
         return;
-    for (int i = 0; a->desks && i < a->threads; i++)
-        imp_release(a->desks[i].group.rows);
-    imp_release(a->desks);
+    for (int i = 0; a->workspaces && i < a->threads; i++)
+        imp_release(a->workspaces[i].group.points.rows);
+    imp_release(a->workspaces);
+    imp_reader_release(&a->reader);
     imp_lineup_release(&a->line);
     imp_release(a->origin);
-    imp_release(a->knowledge);
+    imp_release(a->bounds);
     imp_release(a->distance);
     imp_release(a->nearest);
     imp_release(a->maker);
     imp_release(a);
 }
 
-void imp_assigner_renumber(imp_assigner *a, const uint32_t *moved)
+void imp_assigner_renumber(imp_assigner *a, const uint32_t *moved, int32_t *assignment)
 {
+    for (size_t i = 0; i < a->source->count; i++)
+        if (assignment[i] >= 0)
+            assignment[i] = (int32_t)moved[assignment[i]]; /* UINT32_MAX becomes -1 */
     imp_lineup_renumber(&a->line, moved);
 }
 
 /* One pass's state, shared by its blocks. */
 typedef struct pass {
     imp_assigner *assigner;
-    const imp_clusters *clusters; /* those known at the block's beginning, and those it made */
-    double lambda;
+    imp_clusters *clusters; /* those known at the block's beginning, and those it made */
+    double lambda, sigma_l, sigma_u;
+    bool growing; /* only whether a point is near enough to a cluster counts, not to which */
+    bool summing; /* the clusters' sums are wanted */
     int32_t *assignment;
     size_t begin, end; /* the block's positions */
+    const float *rows; /* of its points */
     size_t part;       /* how many one thread takes at a time */
 } pass;
+
+static const float *row_at(const pass *p, size_t position)
+{
+    return p->rows + (position - p->begin) * p->assigner->source->dimensions;
+}
+
+static size_t point_at(const pass *p, size_t position)
+{
+    return imp_reader_point(&p->assigner->reader, position);
+}
+
+/* Labels count when clusters grow. */
+static int32_t label_of(const pass *p, size_t point)
+{
+    return p->growing ? imp_source_label(p->assigner->source, point) : IMP_UNLABELED;
+}
 
 /* A part's positions. */
 static size_t part_begin(const pass *p, size_t part)
@@ -178,48 +190,51 @@ static size_t part_end(const pass *p, size_t part)
 /* ---- bounds ---- */
 
 /* Rounded so that a bound stays a bound. */
-static knowledge remember(double own, double others)
+static bounds round_bounds(double upper, double lower)
 {
     const double little = 4 * (double)FLT_EPSILON;
-    return (knowledge){.own = (float)fmin(own * (1 + little), FLT_MAX),
-                       .others = (float)fmin(others * (1 - little), FLT_MAX)};
+    return (bounds){.upper = (float)fmin(upper * (1 + little), FLT_MAX),
+                    .lower = (float)fmin(lower * (1 - little), FLT_MAX)};
 }
 
-/* The first place in line that point i has to meet; the end of the line if its cluster is still the
- * nearest, whatever the others did. *distance is then that to its mean, squared, or NAN if that is
- * not above lambda; else it is that distance, unless the point has to meet all. */
-static size_t first_to_meet(const pass *p, size_t i, double *distance)
+/* The first place in line that point i, whose row x is, has to meet; the end of the line if its
+ * cluster is still the nearest, whatever the others did, or near enough where nothing else counts.
+ * *distance is then that to its mean, squared, or NAN if that is not above lambda; else it is that
+ * distance, unless the point has to meet all. */
+static size_t first_to_meet(const pass *p, size_t i, const float *x, double *distance)
 {
     imp_assigner *a = p->assigner;
-    knowledge *k = &a->knowledge[i];
+    bounds *b = &a->bounds[i];
     int32_t own = p->assignment[i];
     *distance = NAN;
     if (own < 0)
         return 0;
-    double moved = imp_lineup_moved(&a->line, (size_t)own);
-    double most_moved = imp_lineup_most_moved(&a->line, a->line.count);
-    double far = k->own + moved;
-    if (k->others - far > most_moved && far * far <= p->lambda) {
-        *k = remember(far, k->others - most_moved);
+    double shift = imp_lineup_moved(&a->line, (size_t)own);
+    double most_shift = imp_lineup_most_moved(&a->line, a->line.count);
+    double far = b->upper + shift;
+    if ((p->growing || b->lower - far > most_shift) && far * far <= p->lambda) {
+        *b = round_bounds(far, b->lower - most_shift);
         return a->line.count;
     }
     /* it has to meet all anyway, most likely: no use in looking at the point */
-    if (imp_lineup_meets_all(&a->line, k->others - k->own))
+    if (!p->growing && imp_lineup_meets_all(&a->line, b->lower - b->upper))
         return 0;
-    *distance = imp_clusters_distance(p->clusters, (size_t)own, imp_points_row(a->points, i));
+    *distance = imp_clusters_distance(p->clusters, (size_t)own, x);
     far = sqrt(*distance);
-    if (k->others - far > most_moved) {
-        *k = remember(far, k->others - most_moved);
+    bool enough = p->growing && *distance <= p->lambda;
+    if (enough || b->lower - far > most_shift) {
+        *b = round_bounds(far, b->lower - most_shift);
+        *distance = enough ? NAN : *distance;
         return a->line.count;
     }
-    double slack = k->others - far;
+    double slack = b->lower - far;
     return imp_lineup_meets_all(&a->line, slack) ? 0 : imp_lineup_first(&a->line, slack);
 }
 
 /* ---- comparing ---- */
 
 /* Those who have to meet most come first: visits that meet the line together meet as many. */
-static void sort_visits(desk *work, size_t count, size_t places)
+static void sort_visits(workspace *work, size_t count, size_t places)
 {
     size_t after[LEVELS + 1] = {0};
     for (size_t v = 0; v < count; v++)
@@ -230,23 +245,27 @@ static void sort_visits(desk *work, size_t count, size_t places)
         work->sorted[after[work->visits[v].first * (size_t)LEVELS / places]++] = work->visits[v];
 }
 
-/* What a visit found becomes the point's knowledge. */
-static void learn(const pass *p, const imp_group *group, size_t r, size_t first, const visit *v)
+/* What a visit found becomes the point's bounds. */
+static void update_bounds(const pass *p, const imp_group *group, size_t r, size_t first,
+                          const visit *v)
 {
     imp_assigner *a = p->assigner;
     double own = fmax(group->most[r], 0), others = sqrt(fmax(group->least[r], 0));
     double distance = NAN;
     if (own > p->lambda) {
         if (group->nearest[r] >= 0)
-            own = imp_clusters_distance(p->clusters, (size_t)group->nearest[r], group->point[r]);
+            own = imp_clusters_distance(p->clusters, (size_t)group->nearest[r],
+                                        group->points.point[r]);
         distance = own;
     }
     if (first > 0) /* those it did not meet came nearer by no more than that */
-        others =
-            fmin(others, a->knowledge[v->point].others - imp_lineup_most_moved(&a->line, first));
+        others = fmin(others, a->bounds[v->point].lower - imp_lineup_most_moved(&a->line, first));
     a->nearest[v->position] = group->nearest[r];
     a->distance[v->position] = distance;
-    a->knowledge[v->point] = remember(sqrt(own), others);
+    if (p->growing && p->assignment[v->point] >= 0) /* it stays with a cluster that it left */
+        a->bounds[v->point] = (bounds){.upper = FLT_MAX, .lower = 0};
+    else
+        a->bounds[v->point] = round_bounds(sqrt(own), others);
 }
 
 static void compare_group(const pass *p, imp_group *group, const visit *visits, size_t count)
@@ -255,27 +274,41 @@ static void compare_group(const pass *p, imp_group *group, const visit *visits, 
     size_t first = a->line.count;
     for (size_t r = 0; r < count; r++)
         first = visits[r].first < first ? visits[r].first : first;
-    group->count = count;
+    group->points.count = count;
     for (size_t r = 0; r < count; r++) {
-        group->point[r] = imp_points_row(a->points, visits[r].point);
+        group->points.point[r] = row_at(p, p->begin + visits[r].position);
         group->own[r] = first > 0 ? p->assignment[visits[r].point] : -1;
         group->own_distance[r] = visits[r].own_distance;
     }
     imp_compare(&a->line, p->clusters, first, group);
     for (size_t r = 0; r < count; r++)
-        learn(p, group, r, first, &visits[r]);
+        update_bounds(p, group, r, first, &visits[r]);
+}
+
+/* A point with a label meets only the clusters that have it, which are few. */
+static void compare_labeled(const pass *p, size_t position, int32_t label)
+{
+    double distance;
+    imp_nearest_cluster(p->clusters, row_at(p, position), label, &distance);
+    p->assigner->nearest[position - p->begin] = -1;
+    p->assigner->distance[position - p->begin] = distance > p->lambda ? distance : NAN;
 }
 
 static void compare_part(size_t part, int worker, void *context)
 {
     const pass *p = context;
     imp_assigner *a = p->assigner;
-    desk *work = &a->desks[worker];
+    workspace *work = &a->workspaces[worker];
     size_t count = 0, end = part_end(p, part);
     for (size_t position = part_begin(p, part); position < end; position++) {
-        size_t i = imp_points_at(a->points, position), in_block = position - p->begin;
+        size_t i = point_at(p, position), in_block = position - p->begin;
+        int32_t label = label_of(p, i);
+        if (label >= 0) {
+            compare_labeled(p, position, label);
+            continue;
+        }
         double distance;
-        size_t first = first_to_meet(p, i, &distance);
+        size_t first = first_to_meet(p, i, row_at(p, position), &distance);
         if (first < a->line.count || a->line.count == 0) {
             work->visits[count++] = (visit){.position = (uint32_t)in_block,
                                             .point = (uint32_t)i,
@@ -296,20 +329,23 @@ static void compare_part(size_t part, int worker, void *context)
 
 /* In order: a point far from every cluster, those made within the block included, makes one. Few
  * points are far from the known ones, so there is little to do one after the other. */
-static imp_status make_clusters(const pass *p, imp_clusters *clusters, double sigma,
-                                imp_error *error)
+static imp_status make_clusters(const pass *p, imp_error *error)
 {
     imp_assigner *a = p->assigner;
+    imp_clusters *clusters = p->clusters;
     size_t known = clusters->count;
     for (size_t position = p->begin; position < p->end; position++) {
         double distance = a->distance[position - p->begin];
         if (!(distance > p->lambda))
             continue;
-        const float *x = imp_points_row(a->points, imp_points_at(a->points, position));
+        const float *x = row_at(p, position);
+        int32_t label = label_of(p, point_at(p, position));
         for (size_t c = known; c < clusters->count && distance > p->lambda; c++)
-            distance = fmin(distance, imp_clusters_distance(clusters, c, x));
+            if (imp_may_join(label, clusters->label[c]))
+                distance = fmin(distance, imp_clusters_distance(clusters, c, x));
         if (distance > p->lambda) {
-            imp_status status = imp_clusters_add(clusters, IMP_UNLABELED, sigma, x, error);
+            double sigma = label < 0 ? p->sigma_u : p->sigma_l;
+            imp_status status = imp_clusters_add(clusters, label, sigma, x, error);
             if (status)
                 return status;
             a->maker[clusters->count - 1 - known] = (uint32_t)position;
@@ -319,13 +355,13 @@ static imp_status make_clusters(const pass *p, imp_clusters *clusters, double si
 }
 
 /* Whether one of the clusters that were made before the point's turn, or by itself, is nearer. */
-static void compare_with_new(const pass *p, size_t position, int32_t *nearest)
+static void compare_with_new(const pass *p, size_t position, size_t i, int32_t *nearest)
 {
     imp_assigner *a = p->assigner;
-    size_t i = imp_points_at(a->points, position), known = a->line.count;
+    size_t known = a->line.count;
     if (p->clusters->count == known || a->maker[0] > position)
         return;
-    const float *x = imp_points_row(a->points, i);
+    const float *x = row_at(p, position);
     double distance = a->distance[position - p->begin];
     if (isnan(distance))
         distance = imp_clusters_distance(p->clusters, (size_t)*nearest, x);
@@ -338,7 +374,7 @@ static void compare_with_new(const pass *p, size_t position, int32_t *nearest)
         }
     }
     if ((size_t)*nearest >= known) /* the nearest of those known is now one of the others */
-        a->knowledge[i] = remember(sqrt(distance), fmin(a->knowledge[i].others, sqrt(before)));
+        a->bounds[i] = round_bounds(sqrt(distance), fmin(a->bounds[i].lower, sqrt(before)));
 }
 
 /* The assignments of a part of the block, now that its clusters are made. */
@@ -349,54 +385,24 @@ static void settle_part(size_t part, int worker, void *context)
     imp_assigner *a = p->assigner;
     size_t changed = 0, end = part_end(p, part);
     for (size_t position = part_begin(p, part); position < end; position++) {
-        size_t i = imp_points_at(a->points, position);
+        size_t i = point_at(p, position);
+        if (p->growing && (p->assignment[i] >= 0 || label_of(p, i) >= 0))
+            continue;
         int32_t nearest = a->nearest[position - p->begin];
-        compare_with_new(p, position, &nearest);
+        compare_with_new(p, position, i, &nearest);
         changed += p->assignment[i] != nearest;
         p->assignment[i] = nearest;
     }
     a->changed[part] = changed;
 }
 
-imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma,
-                             int32_t *assignment, size_t *changed, imp_error *error)
-{
-    size_t n = imp_points_count(a->points), block = LEAST_BLOCK;
-    *changed = 0;
-    imp_status status = imp_lineup_begin(&a->line, clusters, error);
-    for (size_t begin = 0; begin < n && !status;) {
-        pass p = {.assigner = a,
-                  .clusters = clusters,
-                  .lambda = lambda,
-                  .assignment = assignment,
-                  .begin = begin,
-                  .end = n - begin < block ? n : begin + block,
-                  .part = block < SMALL_BLOCK ? SMALL_PART : PART};
-        size_t parts = (p.end - begin + p.part - 1) / p.part;
-        imp_parallel(parts, a->threads, compare_part, &p);
-        status = make_clusters(&p, clusters, sigma, error);
-        if (status)
-            return status;
-        imp_parallel(parts, a->threads, settle_part, &p);
-        for (size_t part = 0; part < parts; part++)
-            *changed += a->changed[part];
-        size_t made = clusters->count - a->line.count;
-        if (made * block > MUCH_NEW)
-            block = block / 2 > LEAST_BLOCK ? block / 2 : LEAST_BLOCK;
-        else if (made * block <= MUCH_NEW / 4)
-            block = block * 2 < MOST_BLOCK ? block * 2 : MOST_BLOCK;
-        if (made > 0)
-            status = imp_lineup_extend(&a->line, clusters, error);
-        begin = p.end;
-    }
-    return status;
-}
-
 /* ---- sums ---- */
 
+/* Points that are added to the sums of their clusters. */
 typedef struct summing {
-    const imp_assigner *assigner;
-    const int32_t *assignment;
+    const float *rows; /* (count, dimensions) */
+    size_t count;
+    const int32_t *assignment; /* (count) */
     imp_clusters *clusters;
 } summing;
 
@@ -409,13 +415,11 @@ static void sum_slice(size_t slice, int worker, void *context)
 {
     (void)worker;
     const summing *s = context;
-    const imp_points *points = s->assigner->points;
-    size_t d = points->dimensions, begin = slice * SLICE;
+    size_t d = s->clusters->dimensions, begin = slice * SLICE;
     size_t end = d - begin < SLICE ? d : begin + SLICE;
-    size_t n = imp_points_count(points);
-    for (size_t i = 0; i < n; i++) {
-        const float *x = imp_points_row(points, i);
-        const float *coming = imp_points_row(points, i + AHEAD < n ? i + AHEAD : i);
+    for (size_t i = 0; i < s->count; i++) {
+        const float *x = s->rows + i * d;
+        const float *coming = s->rows + (i + AHEAD < s->count ? i + AHEAD : i) * d;
         __builtin_prefetch(coming + begin);
         __builtin_prefetch(coming + end - 1); /* of another cache line if rows are not aligned */
         double *sum = imp_clusters_sum(s->clusters, (size_t)s->assignment[i]);
@@ -424,10 +428,111 @@ static void sum_slice(size_t slice, int worker, void *context)
     }
 }
 
-void imp_assigner_sums(const imp_assigner *a, const int32_t *assignment, imp_clusters *clusters)
+static void add_up(const imp_assigner *a, const summing *s)
 {
-    summing s = {a, assignment, clusters};
-    for (size_t i = 0; i < imp_points_count(a->points); i++)
-        clusters->weight[assignment[i]]++;
-    imp_parallel((clusters->dimensions + SLICE - 1) / SLICE, a->threads, sum_slice, &s);
+    for (size_t i = 0; i < s->count; i++)
+        s->clusters->weight[s->assignment[i]]++;
+    imp_parallel((s->clusters->dimensions + SLICE - 1) / SLICE, a->threads, sum_slice, (void *)s);
+}
+
+/* Always in the points' own order, whatever the pass took them in. */
+static imp_status sum_in_own_order(imp_assigner *a, imp_clusters *clusters,
+                                   const int32_t *assignment, imp_error *error)
+{
+    imp_reader reader;
+    size_t n = a->source->count;
+    imp_status status = imp_reader_create(&reader, a->source, NULL, a->reader.most, error);
+    for (size_t begin = 0; begin < n && !status; begin += reader.most) {
+        summing s = {.count = n - begin < reader.most ? n - begin : reader.most,
+                     .assignment = assignment + begin,
+                     .clusters = clusters};
+        status = imp_reader_read(&reader, begin, s.count, &s.rows, error);
+        if (!status)
+            add_up(a, &s);
+    }
+    imp_reader_release(&reader);
+    return status;
+}
+
+/* ---- passes ---- */
+
+/* The block that p->begin and p->end tell; *changed grows by the assignments that changed. */
+static imp_status do_block(pass *p, size_t *changed, imp_error *error)
+{
+    imp_assigner *a = p->assigner;
+    imp_status status = imp_reader_read(&a->reader, p->begin, p->end - p->begin, &p->rows, error);
+    if (status)
+        return status;
+    size_t parts = (p->end - p->begin + p->part - 1) / p->part;
+    imp_parallel(parts, a->threads, compare_part, p);
+    status = make_clusters(p, error);
+    if (status)
+        return status;
+    imp_parallel(parts, a->threads, settle_part, p);
+    for (size_t part = 0; part < parts; part++)
+        *changed += a->changed[part];
+    if (p->summing && !a->reader.order)
+        add_up(a, &(summing){p->rows, p->end - p->begin, p->assignment + p->begin, p->clusters});
+    return IMP_OK;
+}
+
+static imp_status do_pass(pass *p, size_t *changed, imp_error *error)
+{
+    imp_assigner *a = p->assigner;
+    size_t n = a->source->count, block = LEAST_BLOCK;
+    imp_status status = imp_lineup_begin(&a->line, p->clusters, error);
+    for (p->begin = 0; p->begin < n && !status; p->begin = p->end) {
+        p->end = n - p->begin < block ? n : p->begin + block;
+        p->part = block < SMALL_BLOCK ? SMALL_PART : PART;
+        status = do_block(p, changed, error);
+        if (status)
+            return status;
+        size_t made = p->clusters->count - a->line.count;
+        if (made * block > MUCH_NEW)
+            block = block / 2 > LEAST_BLOCK ? block / 2 : LEAST_BLOCK;
+        else if (made * block <= MUCH_NEW / 4)
+            block = block * 2 < a->reader.most ? block * 2 : a->reader.most;
+        if (made > 0)
+            status = imp_lineup_extend(&a->line, p->clusters, error);
+    }
+    return status;
+}
+
+imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma,
+                             int32_t *assignment, size_t *changed, imp_error *error)
+{
+    pass p = {.assigner = a,
+              .clusters = clusters,
+              .lambda = lambda,
+              .sigma_u = sigma,
+              .summing = true,
+              .assignment = assignment};
+    *changed = 0;
+    imp_means_begin(clusters);
+    imp_status status = do_pass(&p, changed, error);
+    if (!status && a->reader.order)
+        status = sum_in_own_order(a, clusters, assignment, error);
+    return status;
+}
+
+imp_status imp_assigner_find(imp_assigner *a, imp_clusters *clusters, int32_t *assignment,
+                             size_t *changed, imp_error *error)
+{
+    pass p = {.assigner = a, .clusters = clusters, .lambda = INFINITY, .assignment = assignment};
+    *changed = 0;
+    return do_pass(&p, changed, error);
+}
+
+imp_status imp_assigner_grow(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma_l,
+                             double sigma_u, int32_t *assignment, imp_error *error)
+{
+    pass p = {.assigner = a,
+              .clusters = clusters,
+              .lambda = lambda,
+              .sigma_l = sigma_l,
+              .sigma_u = sigma_u,
+              .growing = true,
+              .assignment = assignment};
+    size_t changed = 0;
+    return do_pass(&p, &changed, error);
 }

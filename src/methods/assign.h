@@ -1,5 +1,6 @@
 /*
- * assign.h - the pass of DP-means over many points: each to its nearest cluster, or to a new one.
+ * assign.h - passes over many points, each of which goes to its nearest cluster or starts a new
+ * one.
  *
  * Works in blocks and on several threads, and gives exactly the answer of taking the points one by
  * one in double precision. What a pass learned about the distances spares most of the next.
@@ -8,31 +9,43 @@
 #define IMP_METHODS_ASSIGN_H
 
 #include "methods/clusters.h"
+#include "methods/point_source.h"
 
 typedef struct imp_assigner imp_assigner;
 
-/* `points` must stay as it is while the assigner lives; all of them are unlabelled. 0 threads are
- * as many as the machine offers. */
-imp_status imp_assigner_create(const imp_points *points, int threads, imp_assigner **out,
-                               imp_error *error);
+/* The source and the order, NULL for the points' own, must stay as they are while the assigner
+ * lives. 0 threads are as many as the machine offers. */
+imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order, int threads,
+                               imp_assigner **out, imp_error *error);
 
 /* NULL is allowed. */
 void imp_assigner_free(imp_assigner *assigner);
 
-/* Takes the points in order. assignment[i] becomes the cluster whose mean is nearest to point i
- * among those that exist when its turn comes (of equals the first), or a new cluster at the point
- * if that is farther than lambda. Before the first pass every assignment must be negative. *changed
- * counts the points whose assignment was another before. On failure, IMP_ENOMEM, the clusters made
- * so far are there and the assignment is undefined. */
+/* Each pass takes the points in order. assignment[i] is the cluster of point i, negative before the
+ * first pass. When the source fails, or memory runs out, the clusters made so far are there and the
+ * assignment is undefined. */
+
+/* A pass of DP-means, which does not look at labels. assignment[i] becomes the cluster whose mean
+ * is nearest to point i among those that exist when its turn comes (of equals the first), or a new
+ * cluster at the point if that is farther than lambda. Weights and sums of the clusters become
+ * those of their points, to the same bits as adding these up one by one. *changed counts the
+ * points whose assignment was another before. */
 imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma, int32_t *assignment, size_t *changed, imp_error *error);
 
-/* Adds every point to the weight and sum of its cluster, which imp_means_begin() clears; the same
- * bits as adding them one by one. */
-void imp_assigner_sums(const imp_assigner *assigner, const int32_t *assignment,
-                       imp_clusters *clusters);
+/* The same with no threshold, so that no cluster is made, and without sums: the clusters stay as
+ * they are. There must be one. */
+imp_status imp_assigner_find(imp_assigner *assigner, imp_clusters *clusters, int32_t *assignment,
+                             size_t *changed, imp_error *error);
 
-/* To be called when clusters were dropped and the others renumbered: cluster c is now moved[c]. */
-void imp_assigner_renumber(imp_assigner *assigner, const uint32_t *moved);
+/* Step 3 of Algorithm 1: starts a cluster at each point that is farther than lambda from every
+ * cluster it may join, with the variance sigma_l if it has a label and sigma_u if not. An
+ * assignment is made only where there was none, and never for a point with a label. */
+imp_status imp_assigner_grow(imp_assigner *assigner, imp_clusters *clusters, double lambda,
+                             double sigma_l, double sigma_u, int32_t *assignment, imp_error *error);
+
+/* To be called when clusters were dropped and the others renumbered: cluster c is now moved[c], or
+ * UINT32_MAX, and the points of that one are nobody's. */
+void imp_assigner_renumber(imp_assigner *assigner, const uint32_t *moved, int32_t *assignment);
 
 #endif

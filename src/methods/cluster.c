@@ -5,7 +5,7 @@
  * Shares are never kept, so that the memory needed beside the points is one number per point and
  * the clusters.
  */
-#include <imp/cluster.h>
+#include "methods/cluster.h"
 
 #include <math.h>
 
@@ -17,8 +17,9 @@
 #include "methods/assign.h"
 #include "methods/farthest_first.h"
 #include "methods/imp.h"
-#include "methods/option_checks.h"
+#include "methods/method.h"
 #include "methods/refine.h"
+#include "methods/rule.h"
 
 enum {
     DEFAULT_STEPS = 5,   /* of the soft rule */
@@ -28,51 +29,61 @@ enum {
 /* A clustering being made. */
 typedef struct job {
     const imp_cluster_options *options;
-    imp_points points;
+    const imp_point_source *source;
     uint32_t *order;
     imp_clusters clusters;
-    imp_shares block;
     int32_t *assignment;
     double lambda, sigma;
-    size_t steps;
+    size_t steps; /* made */
     bool converged;
 } job;
 
-/* ---- the soft rule ---- */
-
-/* The densest cluster. All have one variance, so that is the nearest. */
-static size_t assign_densest(job *work)
+static size_t steps_wanted(const job *work, size_t otherwise)
 {
-    const imp_points *points = &work->points;
-    size_t changed = 0;
-    for (size_t i = 0; i < points->first_count; i++) {
-        double distance;
-        size_t nearest = imp_nearest_cluster(&work->clusters, imp_points_row(points, i),
-                                             IMP_UNLABELED, &distance);
-        changed += work->assignment[i] != (int32_t)nearest;
-        work->assignment[i] = (int32_t)nearest;
-    }
-    return changed;
+    double steps = work->options->rule.steps;
+    return isnan(steps) ? otherwise : (size_t)steps;
 }
 
+/* Clusters were dropped. Returns whether a point's cluster has another number now, or none. */
+static bool renumber(job *work, imp_assigner *assigner)
+{
+    const uint32_t *moved = work->clusters.moved;
+    bool renumbered = false;
+    for (size_t i = 0; i < work->source->count && !renumbered; i++)
+        renumbered =
+            work->assignment[i] >= 0 && moved[work->assignment[i]] != (uint32_t)work->assignment[i];
+    imp_assigner_renumber(assigner, moved, work->assignment);
+    return renumbered;
+}
+
+/* ---- the soft rule ---- */
+
+/* Steps 3 to 5 of Algorithm 1. Each point belongs to its densest cluster in the end. All have one
+ * variance, so that is the nearest. */
 static imp_status cluster_softly(job *work, imp_error *error)
 {
-    size_t steps = work->options->steps > 0 ? work->options->steps : DEFAULT_STEPS;
+    size_t steps = steps_wanted(work, DEFAULT_STEPS);
+    int threads = work->options->threads;
     imp_clusters *clusters = &work->clusters;
-    for (; work->steps < steps; work->steps++) {
-        size_t before = clusters->count;
-        imp_status status = imp_grow_clusters(clusters, &work->points, work->lambda, work->sigma,
-                                              work->sigma, error);
-        bool grew = clusters->count > before;
-        if (status == IMP_OK)
-            status = imp_refine_in_blocks(clusters, &work->points, &work->block, error);
-        if (status != IMP_OK)
-            return status;
+    imp_assigner *assigner;
+    imp_status status = imp_assigner_create(work->source, work->order, threads, &assigner, error);
+    for (; work->steps < steps && !status; work->steps++) {
+        size_t before = clusters->count, changed = 0;
+        status = imp_assigner_grow(assigner, clusters, work->lambda, work->sigma, work->sigma,
+                                   work->assignment, error);
+        size_t grown = clusters->count;
+        if (!status)
+            status = imp_refine(clusters, work->source, threads, error);
+        if (status)
+            break;
+        bool renumbered = clusters->count < grown && renumber(work, assigner);
         /* Whether a pass changed anything matters only for the last one. */
-        if (work->steps + 2 >= steps)
-            work->converged = assign_densest(work) == 0 && !grew;
+        if (work->steps + 2 >= steps && clusters->count > 0)
+            status = imp_assigner_find(assigner, clusters, work->assignment, &changed, error);
+        work->converged = changed == 0 && !renumbered && grown == before;
     }
-    return IMP_OK;
+    imp_assigner_free(assigner);
+    return status;
 }
 
 /* ---- DP-means ---- */
@@ -81,23 +92,18 @@ static imp_status cluster_softly(job *work, imp_error *error)
 static void find_means(job *work, imp_assigner *assigner)
 {
     imp_clusters *clusters = &work->clusters;
-    imp_means_begin(clusters);
-    imp_assigner_sums(assigner, work->assignment, clusters);
     size_t before = clusters->count;
     imp_means_finish(clusters, NULL);
-    if (clusters->count == before)
-        return;
-    for (size_t i = 0; i < work->points.first_count; i++)
-        work->assignment[i] = (int32_t)clusters->moved[work->assignment[i]];
-    imp_assigner_renumber(assigner, clusters->moved);
+    if (clusters->count < before)
+        renumber(work, assigner);
 }
 
 static imp_status cluster_hard(job *work, imp_error *error)
 {
-    size_t steps = work->options->steps > 0 ? work->options->steps : MOST_PASSES;
+    size_t steps = steps_wanted(work, MOST_PASSES);
     imp_assigner *assigner;
     imp_status status =
-        imp_assigner_create(&work->points, work->options->threads, &assigner, error);
+        imp_assigner_create(work->source, work->order, work->options->threads, &assigner, error);
     while (status == IMP_OK && work->steps < steps && !work->converged) {
         size_t changed;
         status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->sigma,
@@ -120,6 +126,7 @@ enum { PART = 256, TOGETHER = 32 * PART }; /* points that one thread measures, a
 typedef struct measuring {
     const job *work;
     size_t begin, end;
+    const float *rows; /* of points begin .. end - 1 */
     double distance[TOGETHER];
 } measuring;
 
@@ -131,23 +138,30 @@ static void measure_part(size_t part, int worker, void *context)
     for (size_t i = begin; i < end; i++)
         m->distance[i - m->begin] =
             imp_clusters_distance(&m->work->clusters, (size_t)m->work->assignment[i],
-                                  imp_points_row(&m->work->points, i));
+                                  m->rows + (i - m->begin) * m->work->source->dimensions);
 }
 
 /* Added up in the order of the points, whoever measured them. */
-static double objective(const job *work)
+static imp_status find_objective(const job *work, double *objective, imp_error *error)
 {
     double sum = work->lambda * (double)work->clusters.count;
-    size_t n = work->points.first_count;
+    size_t n = work->source->count;
     measuring m = {.work = work};
-    for (; m.begin < n; m.begin = m.end) {
+    imp_reader reader;
+    imp_status status = imp_reader_create(&reader, work->source, NULL, TOGETHER, error);
+    for (; m.begin < n && !status; m.begin = m.end) {
         m.end = n - m.begin < TOGETHER ? n : m.begin + TOGETHER;
+        status = imp_reader_read(&reader, m.begin, m.end - m.begin, &m.rows, error);
+        if (status)
+            break;
         imp_parallel((m.end - m.begin + PART - 1) / PART,
                      imp_parallel_threads(work->options->threads), measure_part, &m);
         for (size_t i = m.begin; i < m.end; i++)
             sum += m.distance[i - m.begin];
     }
-    return sum;
+    imp_reader_release(&reader);
+    *objective = sum;
+    return status;
 }
 
 void imp_clustering_free(imp_clustering *clustering)
@@ -160,27 +174,29 @@ void imp_clustering_free(imp_clustering *clustering)
     imp_release(clustering);
 }
 
-/* The result, which takes the assignment over; NULL when memory ran out. */
-static imp_clustering *finish(job *work)
+/* The result, which takes the assignment over. */
+static imp_status finish(job *work, imp_clustering **out, imp_error *error)
 {
     const imp_clusters *clusters = &work->clusters;
     size_t values;
     imp_clustering *result = imp_allocate_zeroed(1, sizeof *result);
     if (!result)
-        return NULL;
+        return imp_fail_memory(error, "the clusters");
     result->cluster_size = imp_allocate_zeroed(clusters->count, sizeof *result->cluster_size);
     if (imp_multiply(clusters->count, clusters->dimensions, &values))
         result->mean = imp_allocate(values, sizeof *result->mean);
-    if (!result->cluster_size || !result->mean) {
+    imp_status status = result->cluster_size && result->mean
+                            ? find_objective(work, &result->objective, error)
+                            : imp_fail_memory(error, "the clusters");
+    if (status) {
         imp_clustering_free(result);
-        return NULL;
+        return status;
     }
-    result->points = work->points.first_count;
+    result->points = work->source->count;
     result->dimensions = clusters->dimensions;
     result->clusters = clusters->count;
     result->lambda = work->lambda;
     result->sigma = work->sigma;
-    result->objective = objective(work);
     result->steps = work->steps;
     result->converged = work->converged;
     for (size_t i = 0; i < values; i++)
@@ -189,33 +205,34 @@ static imp_clustering *finish(job *work)
         result->cluster_size[work->assignment[i]]++;
     result->assignment = work->assignment;
     work->assignment = NULL;
-    return result;
+    *out = result;
+    return IMP_OK;
 }
 
 /* ---- options and order ---- */
 
-void imp_cluster_options_init(imp_cluster_options *options)
+void imp_cluster_options_init(imp_cluster_options *options, size_t size)
 {
-    *options = (imp_cluster_options){
-        .size = sizeof *options,
-        .lambda = NAN,
-        .sigma = NAN,
-        .seed = 1,
-    };
+    const imp_cluster_options defaults = {.rule = IMP_RULE_AUTO, .seed = 1};
+    imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-static imp_status check(const imp_cluster_options *given, const float *x, size_t n, size_t d,
-                        imp_cluster_options *options, imp_error *error)
+/* The options that were given, and the method that they name. */
+static imp_status take_options(const imp_cluster_options *given, imp_cluster_options *options,
+                               const imp_method_info **method, imp_error *error)
 {
-    imp_cluster_options_init(options);
+    *options = imp_cluster_defaults();
     imp_status status =
         imp_take_options(options, sizeof *options, given, "imp_cluster_options", error);
-    if (status != IMP_OK)
-        return status;
-    if ((unsigned)options->rule > IMP_CLUSTER_DP_MEANS)
-        return imp_fail(error, IMP_EINVAL, "%d is no rule of clustering", (int)options->rule);
-    if ((unsigned)options->order > IMP_ORDER_FARTHEST_FIRST)
-        return imp_fail(error, IMP_EINVAL, "%d is no order of points", (int)options->order);
+    if (!status)
+        status = imp_find_clustering(options->method, method, error);
+    if (!status && (unsigned)options->order > IMP_ORDER_FARTHEST_FIRST)
+        status = imp_fail(error, IMP_EINVAL, "%d is no order of points", (int)options->order);
+    return status;
+}
+
+static imp_status check(const imp_cluster_options *options, size_t n, size_t d, imp_error *error)
+{
     if (n == 0)
         return imp_fail(error, IMP_EINVAL, "there are no points to cluster; at least 1 is needed");
     if (d == 0)
@@ -223,16 +240,13 @@ static imp_status check(const imp_cluster_options *given, const float *x, size_t
     if (n > INT32_MAX)
         return imp_fail(error, IMP_EUNSUPPORTED,
                         "there are %zu points; at most %d can be clustered", n, INT32_MAX);
-    if (!isnan(options->sigma))
-        status = imp_check_sigma(options->sigma, "sigma", error);
-    if (status == IMP_OK)
-        status = imp_check_lambda(options->lambda, error);
-    if (status != IMP_OK)
+    imp_status status = imp_check_rule(&options->rule, error);
+    if (status)
         return status;
     if (options->clusters > n)
         return imp_fail(error, IMP_EINVAL, "%zu clusters are wanted of %zu points",
                         options->clusters, n);
-    return imp_check_finite(x, n, d, options->threads, "point", error);
+    return IMP_OK;
 }
 
 /* The variance where none is given. A wanted number of clusters brings a lambda that may have
@@ -249,28 +263,30 @@ static double choose_sigma(double lambda, size_t d, bool number_wanted)
 static imp_status prepare(job *work, imp_error *error)
 {
     const imp_cluster_options *options = work->options;
-    imp_points *points = &work->points;
-    size_t n = points->first_count, d = points->dimensions;
+    size_t n = work->source->count, d = work->source->dimensions;
     imp_status status = IMP_OK;
-    work->lambda = options->lambda;
+    work->lambda = options->rule.lambda;
     if (isnan(work->lambda))
-        status = imp_choose_lambda(points->first, n, d, options->clusters, &work->lambda, error);
+        status = imp_choose_lambda(work->source, options->clusters, options->threads, &work->lambda,
+                                   error);
     if (status != IMP_OK)
         return status;
-    bool number_wanted = isnan(options->lambda) && options->clusters > 0;
-    work->sigma =
-        isnan(options->sigma) ? choose_sigma(work->lambda, d, number_wanted) : options->sigma;
+    bool number_wanted = isnan(options->rule.lambda) && options->clusters > 0;
+    work->sigma = options->rule.sigma_u;
+    if (isnan(work->sigma))
+        work->sigma = choose_sigma(work->lambda, d, number_wanted);
 
     imp_cluster_order order = options->order;
     if (order == IMP_ORDER_DEFAULT && number_wanted)
         order = IMP_ORDER_FARTHEST_FIRST;
     if (order == IMP_ORDER_DEFAULT || order == IMP_ORDER_GIVEN)
         return IMP_OK;
-    points->order = work->order = imp_allocate(n, sizeof *work->order);
+    work->order = imp_allocate(n, sizeof *work->order);
     if (!work->order)
         return imp_fail_memory(error, "the order of the points");
     if (order == IMP_ORDER_FARTHEST_FIRST)
-        return imp_order_farthest_first(points->first, n, d, work->lambda, work->order, error);
+        return imp_order_farthest_first(work->source, work->lambda, options->threads, work->order,
+                                        error);
     imp_random random = imp_random_start(options->seed, IMP_STREAM_ORDER, 0);
     for (size_t i = 0; i < n; i++)
         work->order[i] = (uint32_t)i;
@@ -278,21 +294,18 @@ static imp_status prepare(job *work, imp_error *error)
     return IMP_OK;
 }
 
-imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_options *given,
-                       imp_clustering **out, imp_error *error)
+/* Of options and points that have been checked. */
+static imp_status run(const imp_point_source *source, const imp_cluster_options *options,
+                      const imp_method_info *method, imp_clustering **out, imp_error *error)
 {
-    *out = NULL;
-    imp_cluster_options options;
-    imp_status status = check(given, x, n, d, &options, error);
-    if (status != IMP_OK)
-        return status;
-
+    size_t n = source->count;
     job work = {
-        .options = &options,
-        .points = {.dimensions = d, .first = x, .first_count = n, .unlabeled_count = n},
+        .options = options,
+        .source = source,
         .assignment = imp_allocate(n, sizeof *work.assignment),
     };
-    imp_clusters_restart(&work.clusters, d);
+    imp_clusters_restart(&work.clusters, source->dimensions);
+    imp_status status = IMP_OK;
     if (!work.assignment)
         status = imp_fail_memory(error, "the assignments of the points");
     for (size_t i = 0; work.assignment && i < n; i++)
@@ -300,20 +313,42 @@ imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_opt
     if (status == IMP_OK)
         status = prepare(&work, error);
     if (status == IMP_OK)
-        status = options.rule == IMP_CLUSTER_DP_MEANS ? cluster_hard(&work, error)
-                                                      : cluster_softly(&work, error);
+        status = method->hard ? cluster_hard(&work, error) : cluster_softly(&work, error);
     if (status == IMP_OK && work.clusters.count == 0)
         status = imp_fail(error, IMP_EINVAL, "every cluster was dropped; take a larger lambda");
-    if (status == IMP_OK) {
-        *out = finish(&work);
-        if (!*out)
-            status = imp_fail_memory(error, "the clusters");
-    }
+    if (status == IMP_OK)
+        status = finish(&work, out, error);
     imp_clusters_release(&work.clusters);
-    imp_shares_release(&work.block);
     imp_release(work.order);
     imp_release(work.assignment);
     return status;
+}
+
+imp_status imp_cluster_source(const imp_point_source *source, const imp_cluster_options *given,
+                              imp_clustering **out, imp_error *error)
+{
+    *out = NULL;
+    imp_cluster_options options;
+    const imp_method_info *method;
+    imp_status status = take_options(given, &options, &method, error);
+    if (!status)
+        status = check(&options, source->count, source->dimensions, error);
+    return status ? status : run(source, &options, method, out, error);
+}
+
+imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_options *given,
+                       imp_clustering **out, imp_error *error)
+{
+    *out = NULL;
+    imp_cluster_options options;
+    const imp_method_info *method;
+    imp_status status = take_options(given, &options, &method, error);
+    if (!status)
+        status = check(&options, n, d, error);
+    if (!status)
+        status = imp_check_finite(x, n, d, options.threads, "point", error);
+    imp_point_source source = imp_source_of_rows(x, n, d);
+    return status ? status : run(&source, &options, method, out, error);
 }
 
 /* ---- more points ---- */
@@ -346,11 +381,11 @@ imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x
     for (size_t c = 0; c < clusters && status == IMP_OK; c++)
         status = imp_clusters_add(&list, IMP_UNLABELED, 1, mean + c * d, error);
 
-    imp_points points = {.dimensions = d, .first = x, .first_count = n, .unlabeled_count = n};
+    imp_point_source points = imp_source_of_rows(x, n, d);
     imp_assigner *assigner = NULL;
     size_t changed;
     if (status == IMP_OK)
-        status = imp_assigner_create(&points, 0, &assigner, error);
+        status = imp_assigner_create(&points, NULL, 0, &assigner, error);
     for (size_t i = 0; i < n; i++)
         assignment[i] = -1;
     if (status == IMP_OK)

@@ -17,8 +17,8 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "methods/farthest_first.h"
-#include "methods/option_checks.h"
 #include "methods/points.h"
+#include "methods/rule.h"
 
 enum {
     COARSE = 24,
@@ -55,18 +55,20 @@ static imp_status find_range(const imp_labeled_points *episode, size_t d, range 
                              imp_error *error)
 {
     imp_traversal traversal;
-    imp_status status = imp_traversal_begin(&traversal, episode->x, episode->count, d, error);
+    imp_point_source source = imp_source_of_rows(episode->x, episode->count, d);
+    imp_status status = imp_traversal_begin(&traversal, &source, 1, error);
     if (status != IMP_OK)
         return status;
     *found = (range){.least = INFINITY};
-    for (size_t k = 0; k < episode->count; k++) {
-        imp_traversal_next(&traversal);
+    size_t row;
+    for (size_t k = 0; k < episode->count && !status; k++) {
+        status = imp_traversal_next(&traversal, &row, error);
         double radius = imp_traversal_radius(&traversal);
         found->most = fmax(found->most, radius);
         found->least = radius > 0 ? fmin(found->least, radius) : found->least;
     }
     imp_traversal_end(&traversal);
-    return IMP_OK;
+    return status;
 }
 
 static void find_range_of(size_t e, int worker, void *context)
@@ -125,7 +127,7 @@ static void score_of(size_t e, int worker, void *context)
 /* The mean adjusted mutual information of the clusterings by a threshold. */
 static imp_status try_candidate(search *work, double lambda, double *mean, imp_error *error)
 {
-    work->options.lambda = lambda;
+    work->options.rule.lambda = lambda;
     imp_first_failure_begin(&work->failure);
     imp_parallel(work->count, work->threads, score_of, work);
     imp_status status = imp_first_failure_end(&work->failure, error);
@@ -212,7 +214,7 @@ imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_point
                                double *lambda, imp_error *error)
 {
     search work = {.tuning = tuning, .episodes = episodes, .count = count, .dimensions = d};
-    imp_cluster_options_init(&work.options);
+    work.options = imp_cluster_defaults();
     imp_status status =
         imp_take_options(&work.options, sizeof work.options, options, "imp_cluster_options", error);
     work.threads =

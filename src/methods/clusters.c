@@ -202,9 +202,10 @@ void imp_means_add(imp_clusters *clusters, const imp_points *points, const imp_s
     }
 }
 
-/* Moves cluster `from` down to place `to`. */
-static void move(imp_clusters *clusters, size_t from, size_t to)
+void imp_clusters_move(imp_clusters *clusters, size_t from, size_t to)
 {
+    if (from == to)
+        return;
     size_t bytes = clusters->dimensions * sizeof(double);
     clusters->label[to] = clusters->label[from];
     clusters->sigma[to] = clusters->sigma[from];
@@ -221,8 +222,8 @@ void imp_means_finish(imp_clusters *clusters, imp_shares *shares)
     for (size_t c = 0; c < clusters->count; c++) {
         bool keep = clusters->weight[c] > IMP_LEAST_WEIGHT;
         clusters->moved[c] = keep ? (uint32_t)kept : nowhere;
-        if (keep && c != kept)
-            move(clusters, c, kept);
+        if (keep)
+            imp_clusters_move(clusters, c, kept);
         kept += keep;
     }
     bool dropped = kept < clusters->count;

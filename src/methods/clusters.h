@@ -53,6 +53,9 @@ void imp_clusters_set_density(imp_clusters *clusters, size_t c, double sigma, do
 /* Gives all labelled clusters the variance sigma_l and the others sigma_u. */
 void imp_clusters_set_sigmas(imp_clusters *clusters, double sigma_l, double sigma_u);
 
+/* Cluster `from` takes the place `to`; what was there is lost. */
+void imp_clusters_move(imp_clusters *clusters, size_t from, size_t to);
+
 void imp_clusters_release(imp_clusters *clusters);
 
 static inline double *imp_clusters_mean(const imp_clusters *clusters, size_t c)

@@ -7,67 +7,8 @@
  */
 #include "methods/compare.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
-
-/* Lengths between which floats neither lose digits nor overflow when squared. */
-#define LEAST_LENGTH 1e-15
-#define MOST_LENGTH 1e15
-
-/* How squared distances follow from a group's scores: |x|^2 - unit * score. */
-typedef struct scale {
-    bool usable;
-    double per_step;                      /* 1 over the step of the group's rows */
-    double ratio;                         /* the clusters' step by that */
-    double unit;                          /* twice the product of both steps */
-    double error, per_length, per_square; /* the most it is off: error + per_length |x| + ... */
-} scale;
-
-static scale choose_scale(const imp_lineup *line, double longest)
-{
-    double d = (double)line->dimensions;
-    double step =
-        fmax(longest, line->reach / 2) / IMP_LONGEST_ROW; /* so that |c|^2 / 2 fits, too */
-    double center_step = line->reach / IMP_LONGEST_ROW;
-    double length = step * IMP_LONGEST_ROW;
-    scale s = {.usable = line->count > 0 && d <= IMP_MOST_DIMENSIONS && length > LEAST_LENGTH &&
-                         length < MOST_LENGTH,
-               .per_step = 1 / step,
-               .ratio = center_step / step,
-               .unit = 2 * step * center_step};
-    /* Rows x and c are without the fractions e and f of a step, so that a product xc lacks
-     * (x + e)f + ec, in which |e| and |f| are at most: */
-    double lost = IMP_MOST_ROUNDING * sqrt(d);
-    s.error = s.unit * (lost * (IMP_LONGEST_ROW + lost) + IMP_HALF_SQUARE_ERROR);
-    s.per_length = s.unit * lost / step;
-    s.per_square = (d + 8) * FLT_EPSILON; /* of |x|^2, a sum of floats */
-    return s;
-}
-
-/* Whether a point is within the line's radius, and not just because of rounding. */
-static bool inside(const imp_lineup *line, const imp_group *group, size_t r)
-{
-    return group->length[r] < 0.99 * line->radius;
-}
-
-static scale round_group(const imp_lineup *line, imp_group *group)
-{
-    size_t d = line->dimensions;
-    double longest = 0;
-    for (size_t r = 0; r < group->count; r++) {
-        group->square[r] = line->kernels->nearest_square(d, group->point[r], line->origin);
-        group->length[r] = sqrt(group->square[r]);
-        if (inside(line, group, r))
-            longest = fmax(longest, group->length[r]);
-    }
-    scale s = choose_scale(line, longest);
-    for (size_t r = 0; s.usable && r < group->count; r++)
-        if (inside(line, group, r))
-            line->kernels->nearest_round(d, group->point[r], line->origin, (float)s.per_step,
-                                         group->rows + r * imp_row_halves(d));
-    return s;
-}
 
 /* What is known of a point in the middle of its comparison. */
 typedef struct finding {
@@ -93,7 +34,7 @@ static void consider_place(finding *f, const imp_lineup *line, const imp_cluster
 {
     int32_t c = (int32_t)line->standing[place].cluster;
     if (c != group->own[r])
-        consider(f, c, imp_clusters_distance(clusters, (size_t)c, group->point[r]));
+        consider(f, c, imp_clusters_distance(clusters, (size_t)c, group->points.point[r]));
 }
 
 static finding begin_with_own(const imp_group *group, size_t r)
@@ -123,12 +64,13 @@ static void look_at_all(const imp_lineup *line, const imp_clusters *clusters, si
 
 /* Compares in double with those from `begin` on that may be nearer than `limit`, squared. */
 static void look_again(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
-                       imp_group *group, size_t r, const scale *s, double limit)
+                       imp_group *group, size_t r, double limit)
 {
-    const imp_kernels *kernels = line->kernels;
-    size_t d = line->dimensions, found;
-    const int16_t *row = group->rows + r * imp_row_halves(d);
-    double least = (group->square[r] - limit) / s->unit - 1;
+    const imp_kernels *kernels = line->frame.kernels;
+    const imp_rounding *by = &group->points.by;
+    size_t d = line->frame.dimensions, found;
+    const int16_t *row = group->points.rows + r * imp_row_halves(d);
+    double least = (group->points.square[r] - limit) / by->unit - 1;
     int32_t score = (int32_t)fmin(fmax(least, IMP_LEAST_SCORE), INT32_MAX);
     int32_t place[IMP_MOST_NEAREST_WIDTH];
     finding f = begin_with_own(group, r);
@@ -136,7 +78,7 @@ static void look_again(const imp_lineup *line, const imp_clusters *clusters, siz
     for (size_t i = 0; all && i < found; i++)
         consider_place(&f, line, clusters, group, r, (size_t)place[i]);
     while (!all && begin < line->count) {
-        found = kernels->nearest_above(d, row, (float)s->ratio, &begin, line->count, line->packed,
+        found = kernels->nearest_above(d, row, (float)by->ratio, &begin, line->count, line->packed,
                                        score, place);
         for (size_t i = 0; i < found; i++)
             consider_place(&f, line, clusters, group, r, (size_t)place[i]);
@@ -146,14 +88,14 @@ static void look_again(const imp_lineup *line, const imp_clusters *clusters, siz
 
 /* Turns the scores of point r into its answers. */
 static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
-                     imp_group *group, size_t r, const scale *s)
+                     imp_group *group, size_t r)
 {
-    double square = group->square[r];
-    double error = s->error + s->per_length * group->length[r] + s->per_square * square;
+    double square = group->points.square[r], unit = group->points.by.unit;
+    double error = imp_rounded_error(&group->points, r);
     const imp_standing *best = &line->standing[group->center[r]];
     finding f = {.nearest = (int32_t)best->cluster,
-                 .distance = square - s->unit * group->best[r],
-                 .second = square - s->unit * group->second[r]};
+                 .distance = square - unit * group->best[r],
+                 .second = square - unit * group->second[r]};
     int32_t own = group->own[r];
     if (own >= 0 && line->place[own] < begin)
         consider(&f, own, group->own_distance[r]);
@@ -164,7 +106,7 @@ static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_
         group->most[r] = f.distance + error;
         group->least[r] = f.second - error;
     } else {
-        look_again(line, clusters, begin, group, r, s, f.distance + 2 * error);
+        look_again(line, clusters, begin, group, r, f.distance + 2 * error);
         group->least[r] = fmin(group->least[r], f.distance + error); /* those not looked at */
     }
 }
@@ -172,14 +114,16 @@ static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_
 void imp_compare(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
                  imp_group *group)
 {
-    scale s = round_group(line, group);
-    if (s.usable)
-        line->kernels->nearest(group->count, line->dimensions, group->rows, (float)s.ratio, begin,
-                               line->count, line->packed, group->leaders, group->center,
-                               group->best, group->second);
-    for (size_t r = 0; r < group->count; r++)
-        if (s.usable && inside(line, group, r))
-            conclude(line, clusters, begin, group, r, &s);
+    imp_rounded *points = &group->points;
+    bool any = line->count > 0;
+    imp_round_points(&line->frame, points);
+    if (any && points->by.usable)
+        line->frame.kernels->nearest(points->count, line->frame.dimensions, points->rows,
+                                     (float)points->by.ratio, begin, line->count, line->packed,
+                                     group->leaders, group->center, group->best, group->second);
+    for (size_t r = 0; r < points->count; r++)
+        if (any && points->inside[r])
+            conclude(line, clusters, begin, group, r);
         else
             look_at_all(line, clusters, begin, group, r);
 }

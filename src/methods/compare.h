@@ -7,10 +7,10 @@
 
 #include "methods/lineup.h"
 
-/* Points that meet the line together; the caller fills in the first part. */
+/* Points that meet the line together; the caller fills in the points and the first part. */
 typedef struct imp_group {
-    size_t count;
-    const float *point[IMP_NEAREST_POINTS];
+    imp_rounded points;
+
     int32_t own[IMP_NEAREST_POINTS]; /* a cluster the point is to be compared with as well, or -1 */
     double own_distance[IMP_NEAREST_POINTS]; /* |x - its mean|^2 */
 
@@ -18,8 +18,6 @@ typedef struct imp_group {
     double most[IMP_NEAREST_POINTS];     /* the squared distance to it is no larger, */
     double least[IMP_NEAREST_POINTS];    /* and to all others compared with no smaller */
 
-    int16_t *rows; /* scratch: IMP_NEAREST_POINTS rows of imp_row_halves() */
-    double square[IMP_NEAREST_POINTS], length[IMP_NEAREST_POINTS]; /* from the line's origin */
     int32_t center[IMP_NEAREST_POINTS], best[IMP_NEAREST_POINTS], second[IMP_NEAREST_POINTS];
     _Alignas(64) int32_t leaders[IMP_LEADERS];
 } imp_group;

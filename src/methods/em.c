@@ -4,16 +4,32 @@
  *
  * One pass over the unlabelled points with soft assignments to the clusters and to a new one, under
  * a Chinese restaurant process prior or without it; where the new one's probability exceeds
- * epsilon, it is started. Then the means are taken once more. As in imp, the assignments are
- * constants to the gradient and the variances are learned through the queries' densities.
+ * epsilon, it is started. Then the means are taken once more. Queries score labelled clusters with
+ * the prior, too. As in imp, the assignments are constants to the gradient, and so are the counts
+ * that the prior takes from them; the variances are learned through the queries' densities.
  */
 #include <math.h>
 
 #include "methods/imp.h"
 #include "methods/method.h"
+#include "methods/rule.h"
 #include "methods/softmax.h"
 
 static const double epsilon = 1e-3;
+
+enum { NO_PRIOR };
+
+static const imp_option_info options[] = {
+    [NO_PRIOR] = {.name = "no-prior",
+                  .help = "without the Chinese restaurant process prior, of points and of queries",
+                  .kind = IMP_FLAG,
+                  .most = 1},
+};
+
+static bool has_prior(const imp_run *run)
+{
+    return run->own[NO_PRIOR] == 0;
+}
 
 /* z of an unlabelled point x over the clusters, written to clusters->score, and over a new one,
  * which is returned. clusters->weight holds the soft counts so far; there is room for one more
@@ -22,13 +38,13 @@ static double assign(imp_run *run, const float *x, const double *mu_0, double si
 {
     imp_clusters *clusters = &run->clusters;
     size_t dimensions = clusters->dimensions, known = clusters->count;
-    bool prior = !run->options->no_prior;
+    bool prior = has_prior(run);
     double *z = clusters->score;
     for (size_t c = 0; c < known; c++)
         z[c] = imp_clusters_log_density(clusters, c, x) + (prior ? log(clusters->weight[c]) : 0);
     z[known] = imp_log_density(imp_squared_distance(x, mu_0, dimensions),
                                sigma_0 + exp(run->values[0]), dimensions) +
-               (prior ? log(run->options->alpha) : 0);
+               (prior ? log(run->options->rule.alpha) : 0);
     if (!imp_softmax(z, known + 1)) {
         /* Too far from all for a density, even as a logarithm: the nearest takes all. */
         double distance;
@@ -37,7 +53,7 @@ static double assign(imp_run *run, const float *x, const double *mu_0, double si
     return z[known];
 }
 
-static imp_status infer(imp_run *run, imp_error *error)
+static imp_status decide(imp_run *run, imp_error *error)
 {
     const imp_points *points = &run->points;
     imp_clusters *clusters = &run->clusters;
@@ -82,7 +98,6 @@ static imp_status infer(imp_run *run, imp_error *error)
         if (status != IMP_OK)
             return status;
     }
-    imp_weighted_means(clusters, points, &run->shares);
     return IMP_OK;
 }
 
@@ -90,6 +105,10 @@ static void place(imp_run *run)
 {
     imp_weighted_means(&run->clusters, &run->points, &run->shares);
     imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[1]));
+    imp_clusters *clusters = &run->clusters;
+    for (size_t c = 0; c < clusters->count && has_prior(run); c++)
+        if (clusters->label[c] >= 0)
+            imp_clusters_set_density(clusters, c, clusters->sigma[c], log(clusters->weight[c]));
 }
 
 static void differentiate(imp_run *run)
@@ -100,12 +119,17 @@ static void differentiate(imp_run *run)
 }
 
 const imp_method_kind imp_kind_em = {
-    .name = "em",
+    .info = {.name = "em",
+             .summary = "one pass of soft assignments under a Chinese restaurant process",
+             .rule = IMP_USUAL_RULE,
+             .uses_unlabeled = true,
+             .options = options,
+             .option_count = sizeof options / sizeof *options},
     .parameters = imp_sigma_parameters,
     .parameter_count = 2,
     .value_count = 2,
     .initialize = imp_initialize_sigmas,
-    .infer = infer,
+    .decide = decide,
     .place = place,
     .differentiate = differentiate,
 };

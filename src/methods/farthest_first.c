@@ -9,33 +9,57 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
-imp_status imp_traversal_begin(imp_traversal *traversal, const float *x, size_t count,
-                               size_t dimensions, imp_error *error)
+enum {
+    PART = 1 << 14,    /* values of points that one thread measures at a time, */
+    BLOCK = 64 * PART, /* and all threads together */
+};
+
+/* Points of so many values, at least one. */
+static size_t points_of(size_t values, size_t dimensions)
 {
-    *traversal = (imp_traversal){.x = x, .count = count, .dimensions = dimensions};
-    traversal->distance = imp_allocate(count, sizeof *traversal->distance);
-    if (!traversal->distance)
-        return imp_fail_memory(error, "a farthest-first traversal");
-    for (size_t i = 0; i < count; i++)
+    return values / dimensions > 0 ? values / dimensions : 1;
+}
+
+imp_status imp_traversal_begin(imp_traversal *traversal, const imp_point_source *source,
+                               int threads, imp_error *error)
+{
+    *traversal = (imp_traversal){
+        .threads = imp_parallel_threads(threads),
+        .center = imp_allocate(source->dimensions, sizeof *traversal->center),
+        .distance = imp_allocate(source->count, sizeof *traversal->distance),
+    };
+    imp_status status = imp_reader_create(&traversal->reader, source, NULL,
+                                          points_of(BLOCK, source->dimensions), error);
+    if (!status && (!traversal->center || !traversal->distance))
+        status = imp_fail_memory(error, "a farthest-first traversal");
+    if (status) {
+        imp_traversal_end(traversal);
+        return status;
+    }
+    for (size_t i = 0; i < source->count; i++)
         traversal->distance[i] = INFINITY;
     return IMP_OK;
 }
 
 void imp_traversal_end(imp_traversal *traversal)
 {
+    imp_reader_release(&traversal->reader);
+    imp_release(traversal->center);
     imp_release(traversal->distance);
-    traversal->distance = NULL;
+    *traversal = (imp_traversal){0};
 }
 
 /* The first of the points farthest from all chosen ones. */
 static size_t farthest(const imp_traversal *traversal)
 {
     size_t row = 0;
-    for (size_t i = 1; i < traversal->count; i++)
+    for (size_t i = 1; i < traversal->reader.source->count; i++)
         if (traversal->distance[i] > traversal->distance[row])
             row = i;
     return row;
@@ -51,17 +75,44 @@ static double squared_distance(const float *a, const float *b, size_t dimensions
     return sum;
 }
 
-size_t imp_traversal_next(imp_traversal *traversal)
+/* A block of points on their way past the center. */
+typedef struct block {
+    const imp_traversal *traversal;
+    size_t begin, count, part;
+    const float *rows;
+} block;
+
+static void measure_part(size_t part, int worker, void *context)
 {
-    size_t row = farthest(traversal), d = traversal->dimensions;
-    const float *center = traversal->x + row * d;
-    for (size_t i = 0; i < traversal->count; i++) {
-        double distance = squared_distance(traversal->x + i * d, center, d);
-        if (distance < traversal->distance[i])
-            traversal->distance[i] = distance;
+    (void)worker;
+    const block *b = context;
+    const imp_traversal *traversal = b->traversal;
+    size_t d = traversal->reader.source->dimensions, begin = part * b->part;
+    size_t end = b->count - begin < b->part ? b->count : begin + b->part;
+    for (size_t i = begin; i < end; i++) {
+        double distance = squared_distance(b->rows + i * d, traversal->center, d);
+        if (distance < traversal->distance[b->begin + i])
+            traversal->distance[b->begin + i] = distance;
     }
-    traversal->distance[row] = -1;
-    return row;
+}
+
+imp_status imp_traversal_next(imp_traversal *traversal, size_t *row, imp_error *error)
+{
+    imp_reader *reader = &traversal->reader;
+    size_t d = reader->source->dimensions, n = reader->source->count;
+    *row = farthest(traversal);
+    block b = {.traversal = traversal, .part = points_of(PART, d)};
+    imp_status status = imp_reader_read(reader, *row, 1, &b.rows, error);
+    if (!status)
+        memcpy(traversal->center, b.rows, d * sizeof *traversal->center);
+    for (; b.begin < n && !status; b.begin += b.count) {
+        b.count = n - b.begin < reader->most ? n - b.begin : reader->most;
+        status = imp_reader_read(reader, b.begin, b.count, &b.rows, error);
+        if (!status)
+            imp_parallel((b.count + b.part - 1) / b.part, traversal->threads, measure_part, &b);
+    }
+    traversal->distance[*row] = -1;
+    return status;
 }
 
 double imp_traversal_radius(const imp_traversal *traversal)
@@ -86,26 +137,26 @@ static double threshold_between(double before, double radius)
     return tie ? radius * (1 - 1e-6) : (before + radius) / 2;
 }
 
-imp_status imp_choose_lambda(const float *x, size_t count, size_t dimensions, size_t clusters,
+imp_status imp_choose_lambda(const imp_point_source *source, size_t clusters, int threads,
                              double *lambda, imp_error *error)
 {
     enum { MOST_CLUSTERS = 1000 };
     static const double least_gap = 2;
     imp_traversal traversal;
-    imp_status status = imp_traversal_begin(&traversal, x, count, dimensions, error);
-    if (status != IMP_OK)
+    imp_status status = imp_traversal_begin(&traversal, source, threads, error);
+    if (status)
         return status;
 
     /* Automatically: no more clusters than half the points, or each would be its own. */
-    size_t most = clusters;
+    size_t most = clusters, row, half = source->count / 2;
     if (clusters == 0)
-        most = count / 2 < MOST_CLUSTERS ? count / 2 : MOST_CLUSTERS;
-    imp_traversal_next(&traversal);
+        most = half < MOST_CLUSTERS ? half : MOST_CLUSTERS;
+    status = imp_traversal_next(&traversal, &row, error);
     double radius = imp_traversal_radius(&traversal), gap = least_gap;
     double chosen = lambda_of_one(radius);
-    for (size_t k = 2; k <= most && radius > 0; k++) {
+    for (size_t k = 2; k <= most && radius > 0 && !status; k++) {
         double before = radius;
-        imp_traversal_next(&traversal);
+        status = imp_traversal_next(&traversal, &row, error);
         radius = imp_traversal_radius(&traversal);
         if (clusters > 0 || before > gap * radius) {
             gap = radius > 0 ? before / radius : INFINITY;
@@ -114,23 +165,24 @@ imp_status imp_choose_lambda(const float *x, size_t count, size_t dimensions, si
     }
     imp_traversal_end(&traversal);
     *lambda = chosen;
-    return IMP_OK;
+    return status;
 }
 
-imp_status imp_order_farthest_first(const float *x, size_t count, size_t dimensions, double lambda,
+imp_status imp_order_farthest_first(const imp_point_source *source, double lambda, int threads,
                                     uint32_t *order, imp_error *error)
 {
     imp_traversal traversal;
-    imp_status status = imp_traversal_begin(&traversal, x, count, dimensions, error);
-    if (status != IMP_OK)
+    imp_status status = imp_traversal_begin(&traversal, source, threads, error);
+    if (status)
         return status;
-    size_t used = 0;
-    do
-        order[used++] = (uint32_t)imp_traversal_next(&traversal);
-    while (imp_traversal_radius(&traversal) > lambda);
-    for (size_t i = 0; i < count; i++)
+    size_t used = 0, row;
+    do {
+        status = imp_traversal_next(&traversal, &row, error);
+        order[used++] = (uint32_t)row;
+    } while (!status && imp_traversal_radius(&traversal) > lambda);
+    for (size_t i = 0; i < source->count && !status; i++)
         if (traversal.distance[i] >= 0)
             order[used++] = (uint32_t)i;
     imp_traversal_end(&traversal);
-    return IMP_OK;
+    return status;
 }

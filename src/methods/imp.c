@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "methods/method.h"
+#include "methods/rule.h"
 #include "methods/softmax.h"
 
 /* ---- step 2: the threshold, the paper's Equation 5 with the sign that it drops ---- */
@@ -56,22 +57,25 @@ size_t imp_nearest_cluster(const imp_clusters *clusters, const float *x, int32_t
 }
 
 imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, double lambda,
-                             double sigma_l, double sigma_u, imp_error *error)
+                             double sigma_l, double sigma_u, imp_shares *shares, imp_error *error)
 {
-    for (size_t position = 0; position < imp_points_count(points); position++) {
+    imp_status status = IMP_OK;
+    if (shares)
+        shares->count = 0;
+    for (size_t position = 0; position < imp_points_count(points) && !status; position++) {
         size_t i = imp_points_at(points, position);
         const float *x = imp_points_row(points, i);
         int32_t label = imp_points_label(points, i);
         double distance;
-        imp_nearest_cluster(clusters, x, label, &distance);
+        size_t joined = imp_nearest_cluster(clusters, x, label, &distance);
         if (distance > lambda) {
-            double sigma = label < 0 ? sigma_u : sigma_l;
-            imp_status status = imp_clusters_add(clusters, label, sigma, x, error);
-            if (status != IMP_OK)
-                return status;
+            joined = clusters->count;
+            status = imp_clusters_add(clusters, label, label < 0 ? sigma_u : sigma_l, x, error);
         }
+        if (!status && shares)
+            status = imp_shares_add(shares, i, joined, 1, error);
     }
-    return IMP_OK;
+    return status;
 }
 
 /* ---- step 4: assign points to clusters ---- */
@@ -103,23 +107,16 @@ imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, s
     return status;
 }
 
-/* ---- steps 4 and 5 ---- */
-
-imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
-                             imp_error *error)
+imp_status imp_assign_all_softly(imp_clusters *clusters, const imp_points *points,
+                                 imp_shares *shares, imp_error *error)
 {
     shares->count = 0;
-    imp_status status =
-        imp_assign_softly(clusters, points, 0, imp_points_count(points), shares, error);
-    if (status == IMP_OK)
-        imp_weighted_means(clusters, points, shares);
-    return status;
+    return imp_assign_softly(clusters, points, 0, imp_points_count(points), shares, error);
 }
 
 /* ---- Algorithm 1 ---- */
 
-/* Where points are spread over a thousand clusters, no share may be large enough to keep any. */
-static imp_status check_what_was_dropped(const imp_clusters *clusters, size_t way, imp_error *error)
+imp_status imp_check_classes(const imp_clusters *clusters, size_t way, imp_error *error)
 {
     for (size_t label = 0; label < way; label++) {
         bool first_kept = label < clusters->count && clusters->label[label] == (int32_t)label;
@@ -139,59 +136,68 @@ static imp_status check_what_was_dropped(const imp_clusters *clusters, size_t wa
     return IMP_OK;
 }
 
-imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
-                             imp_clusters *clusters, imp_shares *shares, double *lambda,
-                             imp_error *error)
+imp_status imp_begin_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+                               imp_clusters *clusters, double *lambda, imp_error *error)
 {
-    double sigma_l = algorithm->sigma_l, sigma_u = algorithm->sigma_u;
-
     /* 1. One cluster per class, at the mean of its labelled points. */
-    imp_status status = imp_clusters_add_class_means(clusters, points, way, sigma_l, error);
+    imp_status status =
+        imp_clusters_add_class_means(clusters, points, way, algorithm->rule.sigma_l, error);
     if (status != IMP_OK)
         return status;
 
     /* 2. Estimate lambda, once. */
-    *lambda = algorithm->lambda;
+    *lambda = algorithm->rule.lambda;
     if (isnan(*lambda)) {
         *lambda = imp_estimate_lambda(clusters->mean, clusters->count, clusters->dimensions,
-                                      algorithm->lambda_sigma, algorithm->alpha);
+                                      algorithm->lambda_sigma, algorithm->rule.alpha);
         if (!isfinite(*lambda))
             return imp_fail(error, IMP_EINVAL,
                             "lambda is estimated as %g; give lambda, or points and variances of "
                             "more usual size",
                             *lambda);
     }
-    for (size_t step = 0; step < algorithm->steps; step++) {
-        /* 3. Infer the number of clusters. */
-        status = imp_grow_clusters(clusters, points, *lambda, sigma_l, sigma_u, error);
-        if (status != IMP_OK)
-            return status;
-
-        /* 4. Assign the points to clusters.
-         * 5. Each cluster's mean, weighted by the assignments; drop what nobody joined. */
-        status = algorithm->refine(clusters, points, shares, error);
-        if (status != IMP_OK)
-            return status;
-    }
-    return check_what_was_dropped(clusters, way, error);
+    return IMP_OK;
 }
 
-static imp_status infer(imp_run *run, double sigma_l, double sigma_u, imp_error *error)
+imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+                             imp_clusters *clusters, imp_shares *shares, double *lambda,
+                             imp_error *error)
 {
-    const imp_algorithm algorithm = {
-        .sigma_l = sigma_l,
-        .sigma_u = sigma_u,
-        .lambda = run->options->lambda,
+    size_t steps = (size_t)algorithm->rule.steps;
+    imp_status status = imp_begin_algorithm(algorithm, points, way, clusters, lambda, error);
+    for (size_t step = 0; step < steps && status == IMP_OK; step++) {
+        /* 5., of the step before: each cluster's mean, weighted by the assignments; drop what
+         * nobody joined. */
+        if (step > 0)
+            algorithm->move(clusters, points, shares);
+
+        /* 3. Infer the number of clusters. */
+        status =
+            imp_grow_clusters(clusters, points, *lambda, algorithm->rule.sigma_l,
+                              algorithm->rule.sigma_u, algorithm->assign ? NULL : shares, error);
+
+        /* 4. Assign the points to clusters. */
+        if (!status && algorithm->assign)
+            status = algorithm->assign(clusters, points, shares, error);
+    }
+    return status;
+}
+
+static imp_status decide(imp_run *run, double sigma_l, double sigma_u, imp_error *error)
+{
+    imp_algorithm algorithm = {
+        .rule = run->options->rule,
         .lambda_sigma = imp_lambda_sigma(&run->points, sigma_l, sigma_u),
-        .alpha = run->options->alpha,
-        .steps = run->options->cluster_steps,
-        .refine = imp_refine_softly,
+        .assign = imp_assign_all_softly,
+        .move = imp_weighted_means,
     };
+    algorithm.rule.sigma_l = sigma_l;
+    algorithm.rule.sigma_u = sigma_u;
     return imp_run_algorithm(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
                              &run->lambda, error);
 }
 
-/* Step 5 again: what it computes from the assignments of the last step 4. */
+/* Step 5, from the assignments of the last step 4. */
 static void place(imp_run *run, double sigma_l, double sigma_u)
 {
     imp_weighted_means(&run->clusters, &run->points, &run->shares);
@@ -208,9 +214,9 @@ static void differentiate(imp_run *run, double *log_sigma_l, double *log_sigma_u
 
 /* ---- imp: two variances ---- */
 
-static imp_status infer_two(imp_run *run, imp_error *error)
+static imp_status decide_two(imp_run *run, imp_error *error)
 {
-    return infer(run, exp(run->values[0]), exp(run->values[1]), error);
+    return decide(run, exp(run->values[0]), exp(run->values[1]), error);
 }
 
 static void place_two(imp_run *run)
@@ -224,14 +230,22 @@ static void differentiate_two(imp_run *run)
 }
 
 const imp_method_kind imp_kind_imp = {
-    .name = "imp",
+    .info = {.name = "imp",
+             .summary = "infinite mixture prototypes, Algorithm 1",
+             .rule = IMP_USUAL_RULE,
+             .has_lambda = true,
+             .has_steps = true,
+             .uses_unlabeled = true,
+             .unsupervised = true,
+             .options = &imp_unmasked_option,
+             .option_count = 1},
+    .scoring = imp_unmasked_scoring,
+    .fits_mixtures = true,
     .parameters = imp_sigma_parameters,
     .parameter_count = 2,
     .value_count = 2,
-    .has_lambda = true,
-    .has_steps = true,
     .initialize = imp_initialize_sigmas,
-    .infer = infer_two,
+    .decide = decide_two,
     .place = place_two,
     .differentiate = differentiate_two,
 };
@@ -240,12 +254,12 @@ const imp_method_kind imp_kind_imp = {
 
 static void initialize_one(const imp_method_options *options, double *values)
 {
-    values[0] = log(options->sigma_l);
+    values[0] = log(options->rule.sigma_l);
 }
 
-static imp_status infer_one(imp_run *run, imp_error *error)
+static imp_status decide_one(imp_run *run, imp_error *error)
 {
-    return infer(run, exp(run->values[0]), exp(run->values[0]), error);
+    return decide(run, exp(run->values[0]), exp(run->values[0]), error);
 }
 
 static void place_one(imp_run *run)
@@ -261,14 +275,21 @@ static void differentiate_one(imp_run *run)
 static const imp_method_parameter tied_parameters[] = {{.name = "log_sigma", .count = 1}};
 
 const imp_method_kind imp_kind_imp_tied = {
-    .name = "imp-tied",
+    .info = {.name = "imp-tied",
+             .summary = "the same as imp with one variance for labelled and unlabelled clusters",
+             .rule = IMP_USUAL_RULE,
+             .has_lambda = true,
+             .has_steps = true,
+             .uses_unlabeled = true,
+             .options = &imp_unmasked_option,
+             .option_count = 1},
+    .scoring = imp_unmasked_scoring,
+    .fits_mixtures = true,
     .parameters = tied_parameters,
     .parameter_count = 1,
     .value_count = 1,
-    .has_lambda = true,
-    .has_steps = true,
     .initialize = initialize_one,
-    .infer = infer_one,
+    .decide = decide_one,
     .place = place_one,
     .differentiate = differentiate_one,
 };

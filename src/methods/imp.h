@@ -5,23 +5,30 @@
 #ifndef IMP_METHODS_IMP_H
 #define IMP_METHODS_IMP_H
 
+#include <imp/rule.h>
+
 #include "methods/clusters.h"
 
 /* Algorithm 1 with all it can be told. */
 typedef struct imp_algorithm {
-    double sigma_l, sigma_u; /* variances of labelled and of unlabelled clusters */
-    double lambda;           /* NAN: estimated, by the next two */
-    double lambda_sigma;     /* see imp_lambda_sigma() */
-    double alpha;
-    size_t steps; /* how often to repeat steps 3 to 5 */
+    imp_rule rule;       /* only lambda may be open: it is then estimated */
+    double lambda_sigma; /* by alpha and this variance, see imp_lambda_sigma() */
 
-    /* Steps 4 and 5; the shares are its to use. */
-    imp_status (*refine)(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
+    /* Step 4: the shares of all points replace what was in `shares`. NULL: step 3 assigns, wholly
+     * to the cluster that is nearest at the point's turn. */
+    imp_status (*assign)(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
                          imp_error *error);
+    /* Step 5, the means by these shares. */
+    void (*move)(imp_clusters *clusters, const imp_points *points, imp_shares *shares);
 } imp_algorithm;
 
-/* Runs it on an empty list of clusters; *lambda becomes the threshold. IMP_EINVAL if that cannot be
- * estimated, IMP_ENOMEM. */
+/* Steps 1 and 2, on an empty list of clusters: one for each class, and the threshold. IMP_EINVAL if
+ * that cannot be estimated, IMP_ENOMEM. */
+imp_status imp_begin_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+                               imp_clusters *clusters, double *lambda, imp_error *error);
+
+/* Runs it on an empty list of clusters up to the last step 4, so that step 5 remains to be taken;
+ * *lambda becomes the threshold. IMP_EINVAL if that cannot be estimated, IMP_ENOMEM. */
 imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                              imp_clusters *clusters, imp_shares *shares, double *lambda,
                              imp_error *error);
@@ -43,9 +50,10 @@ size_t imp_nearest_cluster(const imp_clusters *clusters, const float *x, int32_t
                            double *distance);
 
 /* Step 3: takes all points in order and starts a cluster at each that is farther than lambda from
- * every cluster it may join. */
+ * every cluster it may join. Unless `shares` is NULL, a point is given a share of 1 in the cluster
+ * that it started or was nearest to at its turn; these replace what was in `shares`. */
 imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, double lambda,
-                             double sigma_l, double sigma_u, imp_error *error);
+                             double sigma_l, double sigma_u, imp_shares *shares, imp_error *error);
 
 /* z of the point x over the clusters, written to clusters->score: its normalised densities in those
  * that it may join, of which there must be one, and 0 in the others. */
@@ -55,9 +63,12 @@ void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label);
 imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, size_t begin,
                              size_t end, imp_shares *shares, imp_error *error);
 
-/* Steps 4 and 5: the shares of all points replace what was in `shares`, and clusters that nobody
- * joined are dropped. */
-imp_status imp_refine_softly(imp_clusters *clusters, const imp_points *points, imp_shares *shares,
-                             imp_error *error);
+/* The same of all points, whose shares replace what was in `shares`. */
+imp_status imp_assign_all_softly(imp_clusters *clusters, const imp_points *points,
+                                 imp_shares *shares, imp_error *error);
+
+/* Fails unless each of `way` classes has a cluster left. Where points are spread over a thousand
+ * clusters, no share may be large enough to keep any. */
+imp_status imp_check_classes(const imp_clusters *clusters, size_t way, imp_error *error);
 
 #endif

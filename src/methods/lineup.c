@@ -23,10 +23,11 @@ imp_status imp_lineup_create(imp_lineup *line, size_t dimensions, const float *o
                              double radius, imp_error *error)
 {
     *line = (imp_lineup){
-        .dimensions = dimensions, .origin = origin, .radius = radius, .reach = LEAST_REACH};
-    imp_status status = imp_kernels_choose(&line->kernels, error);
+        .frame = {
+            .dimensions = dimensions, .origin = origin, .radius = radius, .reach = LEAST_REACH}};
+    imp_status status = imp_kernels_choose(&line->frame.kernels, error);
     size_t values;
-    if (!status && imp_multiply(line->kernels->nearest_width, dimensions, &values))
+    if (!status && imp_multiply(line->frame.kernels->nearest_width, dimensions, &values))
         line->rows = imp_allocate(values, sizeof *line->rows);
     if (!status && !line->rows)
         status = imp_fail_memory(error, "the clusters");
@@ -46,14 +47,15 @@ void imp_lineup_release(imp_lineup *line)
 /* Room for `count` clusters. */
 static imp_status reserve(imp_lineup *line, size_t count, imp_error *error)
 {
-    size_t d = line->dimensions, capacity = line->capacity ? line->capacity : 64, values, numbers;
+    size_t d = line->frame.dimensions, capacity = line->capacity ? line->capacity : 64, values,
+           numbers;
     if (count <= line->capacity)
         return IMP_OK;
     while (capacity < count)
         capacity *= 2;
-    size_t panels = capacity / line->kernels->nearest_width + 1;
+    size_t panels = capacity / line->frame.kernels->nearest_width + 1;
     if (!imp_multiply(capacity, d, &values) ||
-        !imp_multiply(panels, line->kernels->nearest_panel(d), &numbers))
+        !imp_multiply(panels, line->frame.kernels->nearest_panel(d), &numbers))
         return imp_fail_memory(error, "the clusters");
     imp_lineup larger = *line;
     larger.capacity = capacity;
@@ -98,8 +100,8 @@ static double norm(const double *mean, const float *origin, size_t d)
 /* Packs what is not packed yet. */
 static void pack(imp_lineup *line)
 {
-    size_t d = line->dimensions, width = line->kernels->nearest_width;
-    double per_step = IMP_LONGEST_ROW / line->reach;
+    size_t d = line->frame.dimensions, width = line->frame.kernels->nearest_width;
+    double per_step = IMP_LONGEST_ROW / line->frame.reach;
     for (size_t first = line->packed_count / width * width; first < line->count; first += width) {
         size_t count = line->count - first < width ? line->count - first : width;
         for (size_t i = 0; i < count; i++) {
@@ -107,12 +109,12 @@ static void pack(imp_lineup *line)
             const double *mean = line->mean + standing->cluster * d;
             double factor = per_step;
             if (standing->outside)
-                factor *= line->radius / norm(mean, line->origin, d);
+                factor *= line->frame.radius / norm(mean, line->frame.origin, d);
             for (size_t j = 0; j < d; j++)
-                line->rows[i * d + j] = (float)((mean[j] - line->origin[j]) * factor);
+                line->rows[i * d + j] = (float)((mean[j] - line->frame.origin[j]) * factor);
         }
-        size_t panel = first / width * line->kernels->nearest_panel(d);
-        line->kernels->nearest_pack(count, d, line->rows, line->packed + panel);
+        size_t panel = first / width * line->frame.kernels->nearest_panel(d);
+        line->frame.kernels->nearest_pack(count, d, line->rows, NULL, line->packed + panel);
     }
     line->packed_count = line->count;
 }
@@ -130,15 +132,15 @@ imp_status imp_lineup_begin(imp_lineup *line, const imp_clusters *clusters, imp_
     imp_status status = reserve(line, clusters->count, error);
     if (status)
         return status;
-    size_t d = line->dimensions, count = clusters->count;
-    line->reach = LEAST_REACH;
+    size_t d = line->frame.dimensions, count = clusters->count;
+    line->frame.reach = LEAST_REACH;
     for (size_t c = 0; c < count; c++) {
         const double *mean = imp_clusters_mean(clusters, c);
         double moved = c < line->known ? length(mean, line->mean + c * d, d) : INFINITY;
-        double far = norm(mean, line->origin, d);
-        line->standing[c] =
-            (imp_standing){.moved = moved, .cluster = (uint32_t)c, .outside = far > line->radius};
-        line->reach = fmax(line->reach, fmin(far, line->radius));
+        double far = norm(mean, line->frame.origin, d);
+        line->standing[c] = (imp_standing){
+            .moved = moved, .cluster = (uint32_t)c, .outside = far > line->frame.radius};
+        line->frame.reach = fmax(line->frame.reach, fmin(far, line->frame.radius));
     }
     if (count > 0) {
         qsort(line->standing, count, sizeof *line->standing, compare_standings);
@@ -157,16 +159,16 @@ imp_status imp_lineup_extend(imp_lineup *line, const imp_clusters *clusters, imp
     imp_status status = reserve(line, clusters->count, error);
     if (status)
         return status;
-    size_t d = line->dimensions;
+    size_t d = line->frame.dimensions;
     for (size_t c = line->count; c < clusters->count; c++) {
         const double *mean = imp_clusters_mean(clusters, c);
-        double far = norm(mean, line->origin, d);
-        if (fmin(far, line->radius) > line->reach) {
-            line->reach = fmin(ROOM * far, line->radius);
+        double far = norm(mean, line->frame.origin, d);
+        if (fmin(far, line->frame.radius) > line->frame.reach) {
+            line->frame.reach = fmin(ROOM * far, line->frame.radius);
             line->packed_count = 0;
         }
         line->standing[c] = (imp_standing){
-            .moved = INFINITY, .cluster = (uint32_t)c, .outside = far > line->radius};
+            .moved = INFINITY, .cluster = (uint32_t)c, .outside = far > line->frame.radius};
         line->place[c] = (uint32_t)c;
         memcpy(line->mean + c * d, mean, d * sizeof *mean);
     }
@@ -177,7 +179,7 @@ imp_status imp_lineup_extend(imp_lineup *line, const imp_clusters *clusters, imp
 
 void imp_lineup_renumber(imp_lineup *line, const uint32_t *moved)
 {
-    size_t d = line->dimensions, known = line->known;
+    size_t d = line->frame.dimensions, known = line->known;
     line->count = line->known = 0;
     for (size_t c = 0; c < known; c++)
         if (moved[c] != UINT32_MAX) {
@@ -188,7 +190,7 @@ void imp_lineup_renumber(imp_lineup *line, const uint32_t *moved)
 
 size_t imp_lineup_first(const imp_lineup *line, double slack)
 {
-    size_t width = line->kernels->nearest_width;
+    size_t width = line->frame.kernels->nearest_width;
     size_t first = line->count / 2 / width, end = (line->count + width - 1) / width; /* panels */
     while (first < end) {
         size_t middle = first + (end - first) / 2, next = (middle + 1) * width;

@@ -15,8 +15,8 @@
 
 #include <imp/status.h>
 
-#include "kernels/kernels.h"
 #include "methods/clusters.h"
+#include "methods/rounding.h"
 
 /* One place of the line. */
 typedef struct imp_standing {
@@ -26,11 +26,9 @@ typedef struct imp_standing {
 } imp_standing;
 
 typedef struct imp_lineup {
-    const imp_kernels *kernels;
-    size_t dimensions, count, capacity;
-    const float *origin;    /* what the packed rows are counted from */
-    double radius;          /* means farther from it are packed as if they were only that far */
-    double reach;           /* no packed row is longer than this; not 0 */
+    imp_frame frame; /* of the packed rows; means beyond its radius are packed as if they were only
+                        that far */
+    size_t count, capacity;
     imp_standing *standing; /* by place, ascending by `moved` */
     uint32_t *place;        /* by cluster */
     double *mean;           /* (count, dimensions), by cluster: as it stands in the line */

@@ -11,33 +11,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "methods/method.h"
+#include "methods/posterior.h"
+#include "methods/rule.h"
 
-/* sigma is the variance of a point around its cluster's mean, sigma_0 that of the mean itself
- * around mu_0, which is the mean of the class means. */
-typedef struct base_distribution {
-    double sigma, sigma_0;
-    const double *mu_0; /* (dimensions) */
-} base_distribution;
-
-/* Cluster c's posterior from its count and sum of members: the mean's variance
- * s = 1 / (1/sigma_0 + N/sigma) and place s (sum/sigma + mu_0/sigma_0); a point's variance under it
- * is s + sigma. */
-static void place_cluster(imp_clusters *clusters, size_t c, const base_distribution *base)
-{
-    double members = clusters->weight[c];
-    double total = base->sigma + members * base->sigma_0;
-    const double *sum = imp_clusters_sum(clusters, c);
-    double *mean = imp_clusters_mean(clusters, c);
-    for (size_t j = 0; j < clusters->dimensions; j++)
-        mean[j] = (base->sigma_0 * sum[j] + base->sigma * base->mu_0[j]) / total;
-    double spread = base->sigma * base->sigma_0 / total;
-    imp_clusters_set_density(clusters, c, spread + base->sigma, log(members));
-}
-
-/* The gradient of place_cluster(): adds to the members' sum's gradient, to mu_0's and to those of
- * log sigma and log sigma_0. */
-static void differentiate_cluster(const imp_run *run, size_t c, const base_distribution *base,
+/* The gradient of imp_posterior_place(): adds to the members' sum's gradient, to mu_0's and to
+ * those of log sigma and log sigma_0. */
+static void differentiate_cluster(const imp_run *run, size_t c, const imp_base *base,
                                   double *sum_gradient, double *mu_0_gradient)
 {
     const imp_clusters *clusters = &run->clusters;
@@ -64,19 +43,11 @@ static void differentiate_cluster(const imp_run *run, size_t c, const base_distr
     run->value_gradient[1] += by_sigma_0 * sigma_0;
 }
 
-static void add_member(imp_clusters *clusters, size_t c, const float *x)
-{
-    double *sum = imp_clusters_sum(clusters, c);
-    clusters->weight[c]++;
-    for (size_t j = 0; j < clusters->dimensions; j++)
-        sum[j] += x[j];
-}
-
 /* The cluster that x most probably belongs to; clusters.count for a new one. */
-static size_t most_probable(const imp_run *run, const float *x, const base_distribution *base)
+static size_t most_probable(const imp_run *run, const float *x, const imp_base *base)
 {
     const imp_clusters *clusters = &run->clusters;
-    size_t dimensions = clusters->dimensions, chosen = 0;
+    size_t chosen = 0;
     double most = -INFINITY;
     for (size_t c = 0; c < clusters->count; c++) {
         double score = imp_clusters_log_density(clusters, c, x);
@@ -85,33 +56,25 @@ static size_t most_probable(const imp_run *run, const float *x, const base_distr
             most = score;
         }
     }
-    double new_score =
-        log(run->options->alpha) + imp_log_density(imp_squared_distance(x, base->mu_0, dimensions),
-                                                   base->sigma_0 + base->sigma, dimensions);
+    double new_score = imp_posterior_new(base, run->options->rule.alpha, x, clusters->dimensions);
     return new_score > most ? clusters->count : chosen;
 }
 
-static imp_status infer(imp_run *run, imp_error *error)
+static imp_status decide(imp_run *run, imp_error *error)
 {
     const imp_points *points = &run->points;
     imp_clusters *clusters = &run->clusters;
     size_t dimensions = points->dimensions;
-    base_distribution base = {exp(run->values[0]), exp(run->values[1]), NULL};
+    imp_base base = {exp(run->values[0]), exp(run->values[1]), NULL};
 
-    imp_status status = imp_clusters_add_class_means(clusters, points, run->way, base.sigma, error);
-    if (status == IMP_OK)
-        status = imp_shares_add_labeled(&run->shares, points, error);
     /* mu_0 and, for the gradient, that of mu_0 and of one sum */
     size_t scratch;
-    if (status == IMP_OK)
-        status =
-            imp_run_scratch(run, imp_multiply(3, dimensions, &scratch) ? scratch : SIZE_MAX, error);
-    if (status != IMP_OK)
+    imp_status status =
+        imp_run_scratch(run, imp_multiply(3, dimensions, &scratch) ? scratch : SIZE_MAX, error);
+    if (!status)
+        status = imp_posterior_begin(run, &base, run->scratch, error);
+    if (status)
         return status;
-    imp_clusters_center(clusters, run->way, run->scratch);
-    base.mu_0 = run->scratch;
-    for (size_t c = 0; c < clusters->count; c++)
-        place_cluster(clusters, c, &base);
 
     for (size_t position = 0; position < imp_points_count(points); position++) {
         size_t i = imp_points_at(points, position);
@@ -125,8 +88,8 @@ static imp_status infer(imp_run *run, imp_error *error)
             if (status != IMP_OK)
                 return status;
         }
-        add_member(clusters, chosen, x);
-        place_cluster(clusters, chosen, &base);
+        imp_posterior_join(clusters, chosen, x, 1);
+        imp_posterior_place(clusters, chosen, &base);
         status = imp_shares_add(&run->shares, i, chosen, 1, error);
         if (status != IMP_OK)
             return status;
@@ -172,13 +135,8 @@ static void differentiate_center(imp_run *run, const double *mu_0_gradient)
 
 static void place(imp_run *run)
 {
-    imp_clusters *clusters = &run->clusters;
-    base_distribution base = {exp(run->values[0]), exp(run->values[1]), run->scratch};
-    center_of_classes(run);
-    imp_means_begin(clusters);
-    imp_means_add(clusters, &run->points, &run->shares);
-    for (size_t c = 0; c < clusters->count; c++)
-        place_cluster(clusters, c, &base);
+    imp_base base = {exp(run->values[0]), exp(run->values[1]), NULL};
+    imp_posterior_place_all(run, &base, run->scratch);
 }
 
 static void differentiate(imp_run *run)
@@ -186,7 +144,7 @@ static void differentiate(imp_run *run)
     const imp_points *points = &run->points;
     size_t dimensions = points->dimensions;
     double *sum_gradient = run->scratch + dimensions, *mu_0_gradient = sum_gradient + dimensions;
-    base_distribution base = {exp(run->values[0]), exp(run->values[1]), run->scratch};
+    imp_base base = {exp(run->values[0]), exp(run->values[1]), run->scratch};
 
     center_of_classes(run);
     memset(mu_0_gradient, 0, dimensions * sizeof *mu_0_gradient);
@@ -207,12 +165,16 @@ static void differentiate(imp_run *run)
 }
 
 const imp_method_kind imp_kind_map_dp = {
-    .name = "map-dp",
+    .info = {.name = "map-dp",
+             .summary = "one pass of most probable assignments under a Chinese restaurant process",
+             .rule = IMP_USUAL_RULE,
+             .uses_unlabeled = true,
+             .hard = true},
     .parameters = imp_sigma_parameters,
     .parameter_count = 2,
     .value_count = 2,
     .initialize = imp_initialize_sigmas,
-    .infer = infer,
+    .decide = decide,
     .place = place,
     .differentiate = differentiate,
 };

@@ -1,9 +1,11 @@
 /*
- * masked_loss.c - step 6 of Algorithm 1 and the multi-modal loss of Section 3.2 with its gradient.
+ * masked_loss.c - the multi-modal loss of Section 3.2 with its gradient.
  *
- * A query scores a class by the log density of the class's best cluster, and only that cluster
- * enters probabilities (Equation 6) and loss: "masking" the others lets a class be multi-modal. The
- * loss is the cross-entropy, whose log-sum includes the true class; the paper's formula omits it.
+ * A query scores a class by the log density of the class's best cluster (classify.h), and only that
+ * cluster enters probabilities (Equation 6) and loss: "masking" the others lets a class be
+ * multi-modal. The loss is the cross-entropy, whose log-sum includes the true class; the paper's
+ * formula omits it. Beside it stands the unmasked loss, which the paper compares it with: there a
+ * class is the sum of its clusters' densities, as in neighbourhood components analysis.
  */
 #include "methods/masked_loss.h"
 
@@ -11,33 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include <imp/method.h>
+
 #include "methods/softmax.h"
-
-void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x, size_t *best,
-                       double *score)
-{
-    for (size_t k = 0; k <= way; k++) {
-        best[k] = IMP_NO_CLUSTER;
-        score[k] = -INFINITY;
-    }
-    for (size_t c = 0; c < clusters->count; c++) {
-        size_t class = clusters->label[c] < 0 ? way : (size_t)clusters->label[c];
-        /* However unlikely a cluster is, it is more than none. */
-        double density = fmax(imp_clusters_log_density(clusters, c, x), -DBL_MAX);
-        if (density > score[class] || best[class] == IMP_NO_CLUSTER) {
-            best[class] = c;
-            score[class] = density;
-        }
-    }
-}
-
-static void predict(const imp_queries *queries, size_t q, imp_answers *answers)
-{
-    size_t way = queries->way, outcomes = way + queries->open_set;
-    size_t largest = imp_largest(queries->score, outcomes);
-    answers->predictions[q] = largest < way ? (int32_t)largest : IMP_UNLABELED;
-    imp_probabilities(queries->score, outcomes, answers->probabilities + q * outcomes);
-}
 
 /* The gradient of slope * log N(x; mean, sigma I) for the query x and cluster c. */
 static void differentiate_density(const imp_clusters *clusters, size_t c, const float *x,
@@ -76,11 +54,62 @@ static void differentiate_query(const imp_clusters *clusters, const imp_queries 
         answers->query_gradient[q * dimensions + j] = (float)queries->row[j];
 }
 
-void imp_classify(const imp_clusters *clusters, const imp_queries *queries, imp_answers *answers)
+/* ---- all clusters of a class ---- */
+
+/* Writes the log densities of all clusters to clusters->score, and to sum(way + 1) those of each
+ * class added up, for the best clusters of a query and their scores. */
+static void sum_classes(imp_clusters *clusters, const imp_queries *queries, const float *x,
+                        double *sum)
+{
+    for (size_t k = 0; k <= queries->way; k++)
+        sum[k] = 0;
+    for (size_t c = 0; c < clusters->count; c++) {
+        size_t k = clusters->label[c] < 0 ? queries->way : (size_t)clusters->label[c];
+        double density = imp_clusters_log_density(clusters, c, x);
+        clusters->score[c] = density > -DBL_MAX ? density : -DBL_MAX;
+        sum[k] += exp(clusters->score[c] - queries->score[k]);
+    }
+    for (size_t k = 0; k <= queries->way; k++)
+        sum[k] = sum[k] > 0 ? queries->score[k] + log(sum[k]) : -INFINITY;
+}
+
+/* The gradient of the cross-entropy of query q by the classes' sums; `all` is their log-sum. */
+static void differentiate_sums(const imp_clusters *clusters, const imp_queries *queries, size_t q,
+                               double all, imp_answers *answers)
+{
+    size_t dimensions = clusters->dimensions;
+    int32_t truth = queries->label[q];
+    const float *x = queries->x + q * dimensions;
+    memset(queries->row, 0, dimensions * sizeof *queries->row);
+    for (size_t c = 0; c < clusters->count; c++) {
+        double slope = exp(clusters->score[c] - all);
+        if (clusters->label[c] == truth)
+            slope -= exp(clusters->score[c] - queries->sum[truth]);
+        differentiate_density(clusters, c, x, slope / (double)queries->count, clusters->score[c],
+                              queries->row, answers);
+    }
+    for (size_t j = 0; j < dimensions; j++)
+        answers->query_gradient[q * dimensions + j] = (float)queries->row[j];
+}
+
+/* ---- queries ---- */
+
+static void decide_query(const imp_clusters *clusters, const imp_queries *queries, size_t q,
+                         imp_answers *answers)
+{
+    const double *score = queries->scoring == IMP_SCORE_SUMS ? queries->sum : queries->score;
+    imp_decide(clusters, queries->way, queries->open_set, queries->x + q * clusters->dimensions,
+               queries->best, score, NULL, q, &answers->decisions);
+    size_t won = imp_largest(score, queries->way + 1);
+    answers->open_label[q] = won < queries->way ? (int32_t)won : IMP_UNLABELED;
+}
+
+void imp_classify(imp_clusters *clusters, const imp_queries *queries, imp_answers *answers)
 {
     size_t way = queries->way, dimensions = clusters->dimensions;
     bool has_loss = queries->label && queries->count > 0;
     bool differentiate = has_loss && answers->query_gradient;
+    bool sums = queries->scoring != IMP_SCORE_MASKED;
     double loss = 0;
 
     if (differentiate) {
@@ -91,14 +120,20 @@ void imp_classify(const imp_clusters *clusters, const imp_queries *queries, imp_
     for (size_t q = 0; q < queries->count; q++) {
         const float *x = queries->x + q * dimensions;
         imp_best_clusters(clusters, way, x, queries->best, queries->score);
-        predict(queries, q, answers);
+        if (sums)
+            sum_classes(clusters, queries, x, queries->sum);
+        decide_query(clusters, queries, q, answers);
         if (!has_loss)
             continue;
 
-        /* The best cluster without a label competes as one more class, if there is one. */
-        double all = imp_log_sum_exp(queries->score, way + 1);
-        loss += all - queries->score[queries->label[q]];
-        if (differentiate)
+        /* The best cluster without a label, or all of them, competes as one more class, if there is
+         * one. */
+        const double *score = sums ? queries->sum : queries->score;
+        double all = imp_log_sum_exp(score, way + 1);
+        loss += all - score[queries->label[q]];
+        if (differentiate && sums)
+            differentiate_sums(clusters, queries, q, all, answers);
+        else if (differentiate)
             differentiate_query(clusters, queries, q, all, answers);
     }
     answers->loss = has_loss ? loss / (double)queries->count : NAN;

@@ -1,6 +1,6 @@
 /*
- * masked_loss.h - classifying queries by each class's best cluster, and the loss that does the
- * same.
+ * masked_loss.h - an episode's queries: their classes, and the loss by each class's best cluster or
+ * by all of them.
  */
 #ifndef IMP_METHODS_MASKED_LOSS_H
 #define IMP_METHODS_MASKED_LOSS_H
@@ -9,16 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "methods/classify.h"
 #include "methods/clusters.h"
-
-/* A class without clusters has no best one. */
-#define IMP_NO_CLUSTER SIZE_MAX
-
-/* For each class of 0 .. way-1, its most likely cluster for x and that one's log density; entry
- * `way` is the same for the clusters without a label. IMP_NO_CLUSTER and -INFINITY where there is
- * none. Of equals the first counts. */
-void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x, size_t *best,
-                       double *score);
+#include "methods/method.h"
 
 typedef struct imp_queries {
     const float *x;       /* (count, dimensions) */
@@ -26,16 +19,18 @@ typedef struct imp_queries {
     size_t count;
     size_t way;
     bool open_set;
+    imp_scoring scoring;
     size_t *best;  /* scratch: way + 1 */
     double *score; /* scratch: way + 1 */
+    double *sum;   /* scratch: way + 1 */
     double *row;   /* scratch: dimensions */
 } imp_queries;
 
 /* Where the answers go. */
 typedef struct imp_answers {
-    double loss;          /* NAN without labels or queries */
-    int32_t *predictions; /* (queries) */
-    float *probabilities; /* (queries, way, or way + 1 in open-set mode) */
+    double loss; /* NAN without labels or queries */
+    imp_decisions decisions;
+    int32_t *open_label; /* (queries): of the best of all clusters, labelled or not */
 
     /* Gradients of the loss, overwritten; all NULL when they are not wanted. */
     float *query_gradient;  /* (queries, dimensions) */
@@ -43,6 +38,7 @@ typedef struct imp_answers {
     double *sigma_gradient; /* (clusters): with respect to log sigma of each cluster */
 } imp_answers;
 
-void imp_classify(const imp_clusters *clusters, const imp_queries *queries, imp_answers *answers);
+/* clusters->score is written over. */
+void imp_classify(imp_clusters *clusters, const imp_queries *queries, imp_answers *answers);
 
 #endif

@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "methods/imp.h"
 #include "methods/masked_loss.h"
-#include "methods/option_checks.h"
+#include "methods/rule.h"
 
 /* Room for all clusters and shares that there may be is made at once, which an episode of up to so
  * many classes and points affords. Memory for a larger one grows with what it needs. */
@@ -29,12 +30,13 @@ typedef struct buffer {
 struct imp_method {
     const imp_method_kind *kind;
     imp_method_options options;
+    double own[IMP_MOST_OWN_OPTIONS];
     double *values, *value_gradient;
     imp_run run;
     bool complete; /* the last run went through: its decisions can be used again */
 
     buffer seen, order, best, score, row;
-    buffer predictions, probabilities, cluster_means;
+    buffer predictions, open_predictions, probabilities, deciding, cluster_means;
     buffer mean_gradient, sigma_gradient, point_gradient;
     buffer query_gradient, support_gradient, unlabeled_gradient;
 };
@@ -63,7 +65,51 @@ imp_status imp_run_scratch(imp_run *run, size_t count, imp_error *error)
     return IMP_OK;
 }
 
+const imp_option_info imp_unmasked_option = {
+    .name = "unmasked-loss",
+    .help = "loss over all clusters, instead of the best of each class",
+    .kind = IMP_FLAG,
+    .most = 1,
+};
+
+imp_scoring imp_unmasked_scoring(const double *own)
+{
+    return own[0] != 0 ? IMP_SCORE_UNMASKED : IMP_SCORE_MASKED;
+}
+
+const imp_method_parameter imp_sigma_parameters[2] = {
+    {.name = "log_sigma_l", .offset = 0, .count = 1},
+    {.name = "log_sigma_u", .offset = 1, .count = 1},
+};
+
+void imp_initialize_sigmas(const imp_method_options *options, double *values)
+{
+    values[0] = log(options->rule.sigma_l);
+    values[1] = log(options->rule.sigma_u);
+}
+
+imp_rule imp_method_learned(const imp_method *method)
+{
+    imp_rule learned = IMP_RULE_AUTO;
+    for (size_t p = 0; p < method->kind->parameter_count; p++) {
+        const imp_method_parameter *parameter = &method->kind->parameters[p];
+        double value = exp(method->values[parameter->offset]);
+        bool both = strcmp(parameter->name, "log_sigma") == 0;
+        if (both || strcmp(parameter->name, "log_sigma_l") == 0)
+            learned.sigma_l = value;
+        if (both || strcmp(parameter->name, "log_sigma_u") == 0)
+            learned.sigma_u = value;
+    }
+    return learned;
+}
+
 /* ---- making and freeing ---- */
+
+void imp_method_options_init(imp_method_options *options, size_t size)
+{
+    const imp_method_options defaults = {.rule = IMP_RULE_AUTO, .seed = 1};
+    imp_give_options(options, size, &defaults, sizeof defaults);
+}
 
 imp_status imp_method_create(const char *name, const imp_method_options *options, imp_method **out,
                              imp_error *error)
@@ -74,22 +120,25 @@ imp_status imp_method_create(const char *name, const imp_method_options *options
     if (status != IMP_OK)
         return status;
 
-    imp_method_options all;
-    imp_method_options_init(&all, name);
+    imp_method_options all = imp_method_defaults();
+    double own[IMP_MOST_OWN_OPTIONS] = {0};
     status = imp_take_options(&all, sizeof all, options, "imp_method_options", error);
+    if (status == IMP_OK)
+        status = imp_kind_check_rule(kind, &all.rule, error);
+    if (status == IMP_OK)
+        status = imp_kind_take_own(kind, &all, own, error);
     if (status != IMP_OK)
         return status;
-    status = imp_kind_check_options(kind, &all, error);
-    if (status != IMP_OK)
-        return status;
-    if (all.learn_sigma)
-        kind = &imp_kind_prototypes_learned;
+    all.rule = imp_rule_over(&all.rule, &kind->info.rule);
+    if (kind->variant)
+        kind = kind->variant(own);
 
     imp_method *method = imp_allocate_zeroed(1, sizeof *method);
     if (!method)
         return imp_fail_memory(error, "a method");
     method->kind = kind;
     method->options = all;
+    memcpy(method->own, own, sizeof own);
     method->values = imp_allocate_zeroed(kind->value_count, sizeof(double));
     method->value_gradient = imp_allocate_zeroed(kind->value_count, sizeof(double));
     if (!method->values || !method->value_gradient) {
@@ -112,6 +161,8 @@ void imp_method_free(imp_method *method)
                          &method->score,
                          &method->row,
                          &method->predictions,
+                         &method->open_predictions,
+                         &method->deciding,
                          &method->probabilities,
                          &method->cluster_means,
                          &method->mean_gradient,
@@ -141,6 +192,16 @@ double *imp_method_values(imp_method *method, size_t *count)
     if (count)
         *count = method->kind->value_count;
     return method->values;
+}
+
+imp_status imp_method_check_gradient(const imp_method *method, imp_error *error)
+{
+    if (method->kind->differentiate)
+        return IMP_OK;
+    return imp_fail(error, IMP_EUNSUPPORTED,
+                    "'%s' has no gradient: it classifies and cannot be trained; choose another "
+                    "method",
+                    method->kind->info.name);
 }
 
 /* ---- one run ---- */
@@ -263,6 +324,7 @@ static imp_status prepare(imp_method *method, const imp_episode_view *episode, b
         imp_order_labeled_first(episode->support_label, first, second, method->order.memory);
 
     run->options = &method->options;
+    run->own = method->own;
     run->values = method->values;
     run->value_gradient = method->value_gradient;
     run->way = episode->way;
@@ -284,6 +346,12 @@ static imp_status prepare(imp_method *method, const imp_episode_view *episode, b
     return foresee(method, episode, error);
 }
 
+static imp_status place(imp_method *method, imp_error *error)
+{
+    method->kind->place(&method->run);
+    return imp_check_classes(&method->run.clusters, method->run.way, error);
+}
+
 static imp_status classify(imp_method *method, const imp_episode_view *episode, bool gradients,
                            imp_answers *answers, imp_error *error)
 {
@@ -293,11 +361,15 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
     size_t outcomes = episode->way + method->options.open_set;
     imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
     if (status == IMP_OK)
-        status = ensure(&method->score, episode->way + 1, 1, sizeof(double), error);
+        status = ensure(&method->score, episode->way + 1, 2, sizeof(double), error);
     if (status == IMP_OK)
         status = ensure(&method->row, dimensions, 1, sizeof(double), error);
     if (status == IMP_OK)
         status = ensure(&method->predictions, episode->query_count, 1, sizeof(int32_t), error);
+    if (status == IMP_OK)
+        status = ensure(&method->open_predictions, episode->query_count, 1, sizeof(int32_t), error);
+    if (status == IMP_OK)
+        status = ensure(&method->deciding, episode->query_count, 1, sizeof(int32_t), error);
     if (status == IMP_OK)
         status =
             ensure(&method->probabilities, episode->query_count, outcomes, sizeof(float), error);
@@ -317,13 +389,17 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
         .count = episode->query_count,
         .way = episode->way,
         .open_set = method->options.open_set,
+        .scoring = method->kind->scoring ? method->kind->scoring(method->own) : IMP_SCORE_MASKED,
         .best = method->best.memory,
         .score = method->score.memory,
+        .sum = (double *)method->score.memory + episode->way + 1,
         .row = method->row.memory,
     };
     *answers = (imp_answers){
-        .predictions = method->predictions.memory,
-        .probabilities = method->probabilities.memory,
+        .decisions = {.label = method->predictions.memory,
+                      .probability = method->probabilities.memory,
+                      .cluster = method->deciding.memory},
+        .open_label = method->open_predictions.memory,
         .query_gradient = gradients ? method->query_gradient.memory : NULL,
         .mean_gradient = gradients ? method->mean_gradient.memory : NULL,
         .sigma_gradient = gradients ? method->sigma_gradient.memory : NULL,
@@ -372,16 +448,18 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
                       bool gradients, imp_method_result *result, imp_error *error)
 {
     *result = (imp_method_result){0};
-    imp_status status = check_episode(method, episode, error);
+    imp_status status = gradients ? imp_method_check_gradient(method, error) : IMP_OK;
+    if (status == IMP_OK)
+        status = check_episode(method, episode, error);
     if (status == IMP_OK)
         status = prepare(method, episode, keep, error);
     if (status != IMP_OK)
         return status;
 
-    if (keep)
-        method->kind->place(&method->run);
-    else
-        status = method->kind->infer(&method->run, error);
+    if (!keep)
+        status = method->kind->decide(&method->run, error);
+    if (status == IMP_OK)
+        status = place(method, error);
     imp_clusters *clusters = &method->run.clusters;
     size_t values = clusters->count * clusters->dimensions;
     imp_answers answers = {.loss = NAN};
@@ -399,8 +477,10 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
     to_floats(clusters->mean, values, method->cluster_means.memory);
     found.loss = answers.loss;
     found.lambda = method->run.lambda;
-    found.predictions = answers.predictions;
-    found.probabilities = answers.probabilities;
+    found.predictions = answers.decisions.label;
+    found.probabilities = answers.decisions.probability;
+    found.deciding_cluster = answers.decisions.cluster;
+    found.open_predictions = answers.open_label;
     found.outcomes = episode->way + method->options.open_set;
     found.cluster_count = clusters->count;
     found.cluster_label = clusters->label;

@@ -1,8 +1,5 @@
 /*
  * metrics.c - accuracy, purity, normalised and adjusted mutual information, adjusted Rand index.
- *
- * The order of the sums is scikit-learn's, so that degenerate labelings, where the answer is what
- * rounding leaves over, get its answers too.
  */
 #include <imp/metrics.h>
 
@@ -148,12 +145,11 @@ double imp_adjusted_information(const imp_contingency *contingency, imp_average 
 {
     if (is_whole(contingency))
         return 1;
-    double room = normalizer(contingency, average) - expected;
-    /* Nothing by nothing, or by what rounding made of it, keeps its sign. */
-    if (room < 0)
-        room = fmin(room, -DBL_EPSILON);
-    else
-        room = fmax(room, DBL_EPSILON);
+    double most = normalizer(contingency, average), room = most - expected;
+    /* Where chance gives all that there is, both differences are what rounding left over, and that
+     * depends on the machine's logarithm. */
+    if (fabs(room) <= 1e-12 * fmax(most, 1))
+        return 0;
     return (mutual_information(contingency) - expected) / room;
 }
 

@@ -13,9 +13,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/parallel.h"
+#include "methods/assign.h"
 #include "methods/imp.h"
-#include "methods/option_checks.h"
+#include "methods/method.h"
 #include "methods/refine.h"
+#include "methods/rule.h"
 
 imp_mixture *imp_mixture_create(size_t dimensions)
 {
@@ -30,6 +33,8 @@ void imp_mixture_free(imp_mixture *mixture)
     if (!mixture)
         return;
     imp_clusters_release(&mixture->clusters);
+    imp_metric_release(&mixture->metric);
+    imp_mixture_chosen_release(&mixture->chosen);
     imp_release(mixture->note);
     imp_release(mixture);
 }
@@ -58,39 +63,61 @@ void imp_mixture_place(imp_mixture *mixture, size_t c)
 
 static double sigma_of(const imp_mixture *mixture, int32_t label)
 {
-    return label < 0 ? mixture->sigma_u : mixture->sigma_l;
+    return label < 0 ? mixture->rule.sigma_u : mixture->rule.sigma_l;
 }
 
 /* ---- fitting ---- */
 
-void imp_mixture_options_init(imp_mixture_options *options)
+void imp_mixture_options_init(imp_mixture_options *options, size_t size)
 {
-    *options = (imp_mixture_options){
-        .size = sizeof *options,
-        .sigma_l = 5,
-        .sigma_u = 5,
-        .alpha = 0.1,
-        .lambda = NAN,
-        .cluster_steps = 1,
-    };
+    const imp_mixture_options defaults = {
+        .rule = IMP_RULE_AUTO, .unlabeled_weight = IMP_AUTO, .open_set_rate = 0.05};
+    imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-static imp_status check_options(const imp_mixture_options *given, imp_mixture_options *options,
-                                imp_error *error)
+/* Whether the paper's rule was asked for, by name or by numbers that mean nothing without it. */
+static bool is_papers(const imp_mixture_options *options)
 {
-    imp_mixture_options_init(options);
+    const imp_rule *rule = &options->rule;
+    bool complete = !isnan(rule->sigma_l) && !isnan(rule->sigma_u) && !isnan(rule->lambda);
+    return options->preset == IMP_PRESET_PAPER || !isnan(rule->alpha) || complete;
+}
+
+static imp_status check_options(const imp_mixture_options *options, imp_error *error)
+{
+    if ((unsigned)options->preset > IMP_PRESET_PAPER || !imp_metric_name(options->metric) ||
+        (unsigned)options->whitening > IMP_WHITEN_YES)
+        return imp_fail(error, IMP_EINVAL, "%d, %d and %d are no preset, metric and whitening",
+                        (int)options->preset, (int)options->metric, (int)options->whitening);
+    double weight = options->unlabeled_weight, rate = options->open_set_rate;
+    if (!isnan(weight) && !(weight >= 0 && weight <= 1))
+        return imp_fail(error, IMP_EINVAL,
+                        "the weight of unlabelled points is %g; it is a number from 0 to 1",
+                        weight);
+    if (!(rate >= 0 && rate <= 1))
+        return imp_fail(error, IMP_EINVAL, "the open-set rate is %g; it is a number from 0 to 1",
+                        rate);
+    return imp_check_rule(&options->rule, error);
+}
+
+/* The options that were given, with the numbers of imp where the rule is the paper's. */
+static imp_status take_options(const imp_mixture_options *given, imp_mixture_options *options,
+                               bool *papers, imp_error *error)
+{
+    *options = imp_mixture_defaults();
     imp_status status =
         imp_take_options(options, sizeof *options, given, "imp_mixture_options", error);
-    if (status == IMP_OK)
-        status = imp_check_sigma(options->sigma_l, "sigma_l", error);
-    if (status == IMP_OK)
-        status = imp_check_sigma(options->sigma_u, "sigma_u", error);
-    if (status == IMP_OK)
-        status = imp_check_alpha(options->alpha, error);
-    if (status == IMP_OK)
-        status = imp_check_lambda(options->lambda, error);
-    if (status == IMP_OK)
-        status = imp_check_steps(options->cluster_steps, error);
+    if (!status)
+        status = check_options(options, error);
+    *papers = is_papers(options);
+    bool plain = options->metric <= IMP_METRIC_AS_IS && options->whitening != IMP_WHITEN_YES &&
+                 (isnan(options->unlabeled_weight) || options->unlabeled_weight == 1);
+    if (!status && *papers && !plain)
+        return imp_fail(error, IMP_EINVAL,
+                        "a metric or a weight of unlabelled points is given together with the "
+                        "paper's rule, which takes points as they are; leave out one of them");
+    if (*papers)
+        options->rule = imp_rule_over(&options->rule, &imp_kind_imp.info.rule);
     return status;
 }
 
@@ -116,31 +143,53 @@ static imp_status check_points(const float *x, const int32_t *y, size_t n, size_
     return imp_check_finite(x, n, d, 0, "point", error);
 }
 
+/* Steps 3 to 5 of Algorithm 1, as often as the rule says. */
+static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *source,
+                                  const uint32_t *order, imp_error *error)
+{
+    imp_clusters *clusters = &mixture->clusters;
+    const imp_rule *rule = &mixture->rule;
+    size_t steps = (size_t)rule->steps;
+    int32_t *assignment = imp_allocate(source->count, sizeof *assignment);
+    imp_assigner *assigner = NULL;
+    imp_status status = assignment ? imp_assigner_create(source, order, 0, &assigner, error)
+                                   : imp_fail_memory(error, "a mixture");
+    for (size_t i = 0; i < source->count && !status; i++)
+        assignment[i] = -1;
+    for (size_t step = 0; step < steps && !status; step++) {
+        status = imp_assigner_grow(assigner, clusters, rule->lambda, rule->sigma_l, rule->sigma_u,
+                                   assignment, error);
+        size_t before = clusters->count;
+        if (!status)
+            status = imp_refine(clusters, source, 0, error);
+        if (!status && clusters->count < before)
+            imp_assigner_renumber(assigner, clusters->moved, assignment);
+    }
+    imp_assigner_free(assigner);
+    imp_release(assignment);
+    return status;
+}
+
 static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t way,
-                        const imp_mixture_options *options, imp_error *error)
+                        const imp_rule *rule, imp_error *error)
 {
     mixture->classes = way;
-    mixture->sigma_l = options->sigma_l;
-    mixture->sigma_u = options->sigma_u;
+    mixture->rule = *rule;
     const imp_algorithm algorithm = {
-        .sigma_l = options->sigma_l,
-        .sigma_u = options->sigma_u,
-        .lambda = options->lambda,
-        .lambda_sigma = imp_lambda_sigma(points, options->sigma_l, options->sigma_u),
-        .alpha = options->alpha,
-        .steps = options->cluster_steps,
-        .refine = imp_refine_in_blocks,
+        .rule = *rule,
+        .lambda_sigma = imp_lambda_sigma(points, rule->sigma_l, rule->sigma_u),
     };
-    imp_shares block = {0};
-    imp_status status = imp_run_algorithm(&algorithm, points, way, &mixture->clusters, &block,
-                                          &mixture->lambda, error);
-    imp_shares_release(&block);
-    return status;
+    imp_point_source source = imp_source_of_points(points);
+    imp_status status = imp_begin_algorithm(&algorithm, points, way, &mixture->clusters,
+                                            &mixture->rule.lambda, error);
+    if (!status)
+        status = grow_and_refine(mixture, &source, points->order, error);
+    return status ? status : imp_check_classes(&mixture->clusters, way, error);
 }
 
 /* infer() on the points with labels first; `order` has room for n numbers. */
 static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
-                                 size_t way, uint32_t *order, const imp_mixture_options *options,
+                                 size_t way, uint32_t *order, const imp_rule *rule,
                                  imp_error *error)
 {
     imp_points points = {.dimensions = mixture->clusters.dimensions,
@@ -152,7 +201,7 @@ static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int
         imp_order_labeled_first(y, n, 0, order);
         points.order = order;
     }
-    return infer(mixture, &points, way, options, error);
+    return infer(mixture, &points, way, rule, error);
 }
 
 imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
@@ -160,17 +209,22 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
 {
     *out = NULL;
     imp_mixture_options options;
+    bool papers;
     size_t way;
-    imp_status status = check_options(given, &options, error);
+    imp_status status = take_options(given, &options, &papers, error);
     if (status == IMP_OK)
         status = check_points(x, y, n, d, 0, &way, error);
     if (status != IMP_OK)
         return status;
     if (n == 0)
         return imp_fail(error, IMP_EINVAL, "there are no points to fit; at least 1 is needed");
-    if (way == 0 && isnan(options.lambda))
+    if (way == 0 && isnan(options.rule.lambda))
         return imp_fail(error, IMP_EINVAL,
                         "no point has a label, so lambda cannot be estimated; give lambda");
+    if (way == 0 && !papers) {
+        papers = true;
+        options.rule = imp_rule_over(&options.rule, &imp_kind_imp.info.rule);
+    }
 
     imp_mixture *mixture = imp_mixture_create(d);
     uint32_t *order = imp_allocate(n, sizeof *order);
@@ -180,8 +234,10 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     else if (way > 0)
         status = imp_check_complete(y, n, way, seen, error);
     imp_release(seen);
-    if (status == IMP_OK)
-        status = infer_in_order(mixture, x, y, n, way, order, &options, error);
+    if (status == IMP_OK && papers)
+        status = infer_in_order(mixture, x, y, n, way, order, &options.rule, error);
+    else if (status == IMP_OK)
+        status = imp_mixture_choose(mixture, &options, x, y, n, way, error);
     imp_release(order);
     if (status != IMP_OK) {
         imp_mixture_free(mixture);
@@ -203,14 +259,14 @@ static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
     }
     imp_clusters *to = &copy->clusters;
     if (imp_clusters_reserve(to, from->count, error) != IMP_OK ||
-        imp_mixture_set_note(copy, mixture->note, error) != IMP_OK) {
+        imp_mixture_set_note(copy, mixture->note, error) != IMP_OK ||
+        imp_metric_copy(&mixture->metric, &copy->metric, error) != IMP_OK ||
+        imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK) {
         imp_mixture_free(copy);
         return NULL;
     }
     copy->classes = mixture->classes;
-    copy->lambda = mixture->lambda;
-    copy->sigma_l = mixture->sigma_l;
-    copy->sigma_u = mixture->sigma_u;
+    copy->rule = mixture->rule;
     to->count = from->count;
     memcpy(to->label, from->label, from->count * sizeof *to->label);
     memcpy(to->sigma, from->sigma, from->count * sizeof *to->sigma);
@@ -219,6 +275,34 @@ static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
     memcpy(to->sum, from->sum, from->count * from->dimensions * sizeof *to->sum);
     memcpy(to->mean, from->mean, from->count * from->dimensions * sizeof *to->mean);
     return copy;
+}
+
+/* A point on its way into a mixture. Each that comes moves means that the next one meets, so points
+ * are taken one after the other; it is the clusters that threads share among them. */
+typedef struct addition {
+    imp_mixture *mixture;
+    const imp_kernels *kernels;
+    const float *x;
+    size_t candidates, part; /* how many, and how many one thread takes at a time */
+    uint32_t *candidate;     /* clusters that it may join, */
+    double *z;               /* squared distances to these, then shares in them */
+} addition;
+
+enum { PART_VALUES = 1 << 16 }; /* of the means that one thread looks at */
+
+static size_t part_end(const addition *a, size_t part)
+{
+    size_t begin = part * a->part;
+    return a->candidates - begin < a->part ? a->candidates : begin + a->part;
+}
+
+static void measure_part(size_t part, int worker, void *context)
+{
+    (void)worker;
+    const addition *a = context;
+    size_t begin = part * a->part;
+    a->kernels->distances(a->mixture->clusters.dimensions, a->x, a->mixture->clusters.mean,
+                          a->candidate + begin, part_end(a, part) - begin, a->z + begin);
 }
 
 /* x joins cluster c by z. */
@@ -231,21 +315,72 @@ static void join(imp_mixture *mixture, size_t c, const float *x, double z)
     imp_mixture_place(mixture, c);
 }
 
-static imp_status add_point(imp_mixture *mixture, const float *x, int32_t label, imp_error *error)
+/* Shares that would not change a weight are left out. */
+static void join_part(size_t part, int worker, void *context)
+{
+    (void)worker;
+    const addition *a = context;
+    const double *weight = a->mixture->clusters.weight;
+    for (size_t i = part * a->part; i < part_end(a, part); i++) {
+        size_t c = a->candidate[i];
+        if (a->z[i] > 0 && weight[c] + a->z[i] > weight[c])
+            join(a->mixture, c, a->x, a->z[i]);
+    }
+}
+
+static void in_parts(const addition *a, imp_parallel_body *body)
+{
+    imp_parallel((a->candidates + a->part - 1) / a->part, imp_parallel_threads(0), body, (void *)a);
+}
+
+/* What the next point counts for in clusters that have a label. Unlabelled points count for no more
+ * in all than they were found to be good for. */
+static double next_weight(imp_mixture *mixture, int32_t label)
+{
+    imp_mixture_chosen *chosen = &mixture->chosen;
+    if (!chosen->any || label >= 0) {
+        chosen->labeled_mass += chosen->any;
+        return 1;
+    }
+    if (chosen->unlabeled_mass + chosen->weight > chosen->ratio * chosen->labeled_mass)
+        return 0;
+    chosen->unlabeled_mass += chosen->weight;
+    return chosen->weight;
+}
+
+static imp_status add_point(const imp_kernels *kernels, imp_mixture *mixture, const float *x,
+                            int32_t label, imp_error *error)
 {
     imp_clusters *clusters = &mixture->clusters;
-    double distance;
-    imp_nearest_cluster(clusters, x, label, &distance);
-    if (distance > mixture->lambda) {
+    addition a = {.mixture = mixture,
+                  .kernels = kernels,
+                  .x = x,
+                  .part = PART_VALUES / clusters->dimensions + 1,
+                  .candidate = clusters->moved,
+                  .z = clusters->score};
+    for (size_t c = 0; c < clusters->count; c++)
+        if (imp_may_join(label, clusters->label[c]))
+            a.candidate[a.candidates++] = (uint32_t)c;
+    in_parts(&a, measure_part);
+    size_t nearest = 0;
+    for (size_t i = 1; i < a.candidates; i++)
+        nearest = a.z[i] < a.z[nearest] ? i : nearest;
+    double lambda =
+        mixture->chosen.any && label < 0 ? mixture->chosen.lambda_u : mixture->rule.lambda;
+    if (a.candidates == 0 || a.z[nearest] > lambda) {
         imp_status status = imp_clusters_add(clusters, label, sigma_of(mixture, label), x, error);
-        if (status == IMP_OK)
+        if (!status)
             join(mixture, clusters->count - 1, x, 1);
+        if (label >= 0)
+            next_weight(mixture, label);
         return status;
     }
-    imp_soft_assignment(clusters, x, label);
-    for (size_t c = 0; c < clusters->count; c++)
-        if (clusters->score[c] > 0)
-            join(mixture, c, x, clusters->score[c]);
+    imp_share_out(kernels, clusters, a.candidate, a.candidates, a.z);
+    double weight = next_weight(mixture, label);
+    for (size_t i = 0; i < a.candidates && weight < 1; i++)
+        if (clusters->label[a.candidate[i]] >= 0)
+            a.z[i] *= weight;
+    in_parts(&a, join_part);
     return IMP_OK;
 }
 
@@ -293,12 +428,19 @@ imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int
     if (status != IMP_OK)
         return status;
 
+    const imp_kernels *kernels;
+    status = imp_kernels_choose(&kernels, error);
+    if (status)
+        return status;
     imp_mixture *grown = copy_mixture(mixture, error);
     if (!grown)
         return IMP_ENOMEM;
     grown->classes = way;
+    float *room;
+    status = imp_mixture_enter(mixture, x, n, &room, &x, error);
     for (size_t i = 0; i < n && status == IMP_OK; i++)
-        status = add_point(grown, x + i * d, y ? y[i] : IMP_UNLABELED, error);
+        status = add_point(kernels, grown, x + i * d, y ? y[i] : IMP_UNLABELED, error);
+    imp_release(room);
     if (status != IMP_OK) {
         imp_mixture_free(grown);
         return status;
@@ -322,7 +464,7 @@ static size_t find_partner(const imp_mixture *mixture, size_t known, int32_t lab
             double difference = imp_clusters_mean(clusters, c)[j] - mean[j];
             distance += difference * difference;
         }
-        if (clusters->label[c] == label && distance <= mixture->lambda && distance < nearest) {
+        if (clusters->label[c] == label && distance <= mixture->rule.lambda && distance < nearest) {
             nearest = distance;
             partner = c;
         }
@@ -335,6 +477,10 @@ imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *othe
 {
     *out = NULL;
     imp_status status = check_dimensions(mixture, other->clusters.dimensions, error);
+    if (!status && !imp_metric_equal(&mixture->metric, &other->metric))
+        status = imp_fail(error, IMP_EINVAL,
+                          "the two mixtures compare points in different metrics; fit both with the "
+                          "metric as-is, or let one grow out of the other");
     if (status != IMP_OK)
         return status;
     imp_mixture *merged = copy_mixture(mixture, error);

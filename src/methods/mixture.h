@@ -5,13 +5,52 @@
 #include <imp/mixture.h>
 
 #include "methods/clusters.h"
+#include "methods/metric.h"
+
+/* What a mixture knows beyond the paper's rule, where its points chose. All zero otherwise. */
+typedef struct imp_mixture_chosen {
+    bool any;            /* the points chose */
+    double lambda_u;     /* beyond which an unlabelled point starts a cluster */
+    double weight;       /* of an unlabelled point in clusters that have a label */
+    double ratio;        /* up to which all of them may weigh beside the labelled ones */
+    double labeled_mass; /* labelled points so far, and what unlabelled ones have weighed */
+    double unlabeled_mass;
+    size_t held_out;
+    double loss, accuracy;
+    imp_mixture_candidate *candidates; /* (candidate_count) */
+    size_t candidate_count;
+    double *distance; /* (distance_count), ascending: squared, of held-out points to clusters */
+    size_t distance_count;
+    double rate;    /* of known points that are sent to none of the classes in open-set mode */
+    double nowhere; /* the squared distance that it comes to; INFINITY if unknown */
+} imp_mixture_chosen;
 
 struct imp_mixture {
     size_t classes;
-    double lambda, sigma_l, sigma_u;
+    imp_rule rule;         /* as used */
     imp_clusters clusters; /* mean = sum / weight in each */
-    char *note;            /* the application's, or NULL */
+    imp_metric metric;     /* of kind 0 where the points are as they are */
+    imp_mixture_chosen chosen;
+    char *note; /* the application's, or NULL */
 };
+
+/* Points of x in the mixture's metric: x itself, or *room, which is then new; release that whatever
+ * is returned. */
+imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t n, float **room,
+                             const float **rows, imp_error *error);
+
+/* Fits the mixture, empty and in the points' dimensions, by what the points choose where the
+ * options leave it open. Labels are checked and complete. */
+imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
+                              const float *x, const int32_t *y, size_t n, size_t way,
+                              imp_error *error);
+
+/* Sets `nowhere` by `rate`. */
+void imp_mixture_place_nowhere(imp_mixture *mixture);
+
+imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_chosen *to,
+                                   imp_error *error);
+void imp_mixture_chosen_release(imp_mixture_chosen *chosen);
 
 /* A mixture without clusters in that many dimensions, or NULL. */
 imp_mixture *imp_mixture_create(size_t dimensions);

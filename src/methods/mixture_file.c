@@ -3,8 +3,11 @@
  *
  * What is kept are the running sums, in double: a mixture that was saved and loaded grows to the
  * same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum (a mean is its
- * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u. The application's
- * note is in the metadata.
+ * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u and, where they are
+ * known, alpha and steps. The application's note is in the metadata.
+ *
+ * A mixture whose points chose has format 2, since a reader that knows nothing of its metric would
+ * answer wrongly: the metric, what was chosen and why follow (mixture_file_chosen.c).
  */
 #include <float.h>
 #include <math.h>
@@ -12,20 +15,23 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/safetensors.h"
 #include "methods/mixture.h"
-#include "methods/option_checks.h"
+#include "methods/mixture_file.h"
+#include "methods/rule.h"
 
 #define FORMAT "imp mixture 1"
+#define FORMAT_CHOSEN "imp mixture 2"
 
 /* ---- writing ---- */
 
-enum { TENSORS = 7, MOST_METADATA = 2 };
+enum { OWN_TENSORS = 9, MOST_TENSORS = OWN_TENSORS + IMP_CHOSEN_TENSORS, MOST_METADATA = 2 };
 
 /* What a file consists of. Nearly all of it is the mixture's own memory. */
 typedef struct contents {
     int64_t classes;
-    imp_tensor tensors[TENSORS];
+    imp_chosen_numbers numbers;
+    imp_tensor tensors[MOST_TENSORS];
+    size_t tensor_count;
     imp_metadata metadata[MOST_METADATA];
     size_t metadata_count;
 } contents;
@@ -35,17 +41,29 @@ static void list_contents(const imp_mixture *mixture, contents *file)
     const imp_clusters *clusters = &mixture->clusters;
     size_t count = clusters->count, d = clusters->dimensions;
     file->classes = (int64_t)mixture->classes;
-    const imp_tensor tensors[TENSORS] = {
+    const imp_tensor tensors[OWN_TENSORS] = {
         {"cluster.label", IMP_INT32, 1, {count}, count, clusters->label},
         {"cluster.weight", IMP_FLOAT64, 1, {count}, count, clusters->weight},
         {"cluster.sum", IMP_FLOAT64, 2, {count, d}, count * d, clusters->sum},
         {"classes", IMP_INT64, 0, {0}, 1, &file->classes},
-        {"lambda", IMP_FLOAT64, 0, {0}, 1, &mixture->lambda},
-        {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_l},
-        {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &mixture->sigma_u},
+        {"lambda", IMP_FLOAT64, 0, {0}, 1, &mixture->rule.lambda},
+        {"sigma_l", IMP_FLOAT64, 0, {0}, 1, &mixture->rule.sigma_l},
+        {"sigma_u", IMP_FLOAT64, 0, {0}, 1, &mixture->rule.sigma_u},
+        {"alpha", IMP_FLOAT64, 0, {0}, 1, &mixture->rule.alpha},
+        {"steps", IMP_FLOAT64, 0, {0}, 1, &mixture->rule.steps},
     };
     memcpy(file->tensors, tensors, sizeof tensors);
-    file->metadata[0] = (imp_metadata){"format", FORMAT};
+    bool complete = !isnan(mixture->rule.alpha) && !isnan(mixture->rule.steps);
+    file->tensor_count = complete ? OWN_TENSORS : OWN_TENSORS - 2;
+    bool chosen = mixture->chosen.any;
+    if (chosen) {
+        /* alpha has no part in what was chosen; steps have. */
+        file->tensors[OWN_TENSORS - 2] = tensors[OWN_TENSORS - 1];
+        file->tensor_count = OWN_TENSORS - 1;
+        file->tensor_count +=
+            imp_list_chosen(mixture, &file->numbers, file->tensors + file->tensor_count);
+    }
+    file->metadata[0] = (imp_metadata){"format", chosen ? FORMAT_CHOSEN : FORMAT};
     file->metadata[1] = (imp_metadata){"note", mixture->note};
     file->metadata_count = mixture->note ? 2 : 1;
 }
@@ -54,8 +72,8 @@ imp_status imp_mixture_save(const imp_mixture *mixture, const char *path, imp_er
 {
     contents file;
     list_contents(mixture, &file);
-    return imp_safetensors_save(path, file.tensors, TENSORS, file.metadata, file.metadata_count,
-                                error);
+    return imp_safetensors_save(path, file.tensors, file.tensor_count, file.metadata,
+                                file.metadata_count, error);
 }
 
 imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **bytes, size_t *size,
@@ -63,8 +81,8 @@ imp_status imp_mixture_to_bytes(const imp_mixture *mixture, unsigned char **byte
 {
     contents file;
     list_contents(mixture, &file);
-    return imp_safetensors_write(file.tensors, TENSORS, file.metadata, file.metadata_count, bytes,
-                                 size, error);
+    return imp_safetensors_write(file.tensors, file.tensor_count, file.metadata,
+                                 file.metadata_count, bytes, size, error);
 }
 
 void imp_mixture_bytes_free(unsigned char *bytes)
@@ -93,22 +111,29 @@ static imp_status read_number(const imp_safetensors *file, const char *name, dou
     if (!tensor)
         return IMP_EFORMAT;
     *value = *(const double *)tensor->data;
-    if (!isfinite(*value))
+    /* An infinite lambda is one cluster per class. */
+    if (!isfinite(*value) && !(*value > 0 && strcmp(name, "lambda") == 0))
         return imp_fail(error, IMP_EFORMAT, "%s is %g; it must be a finite number", name, *value);
     return IMP_OK;
 }
 
-static imp_status read_sigma(const imp_safetensors *file, const char *name, double *value,
-                             imp_error *error)
+static imp_status read_rule(const imp_safetensors *file, imp_rule *rule, imp_error *error)
 {
-    imp_status status = read_number(file, name, value, error);
-    return status == IMP_OK ? imp_as_format(imp_check_sigma(*value, name, error), error) : status;
-}
-
-static imp_status read_lambda(const imp_safetensors *file, double *value, imp_error *error)
-{
-    imp_status status = read_number(file, "lambda", value, error);
-    return status == IMP_OK ? imp_as_format(imp_check_lambda(*value, error), error) : status;
+    *rule = (imp_rule)IMP_RULE_AUTO;
+    imp_status status = read_number(file, "lambda", &rule->lambda, error);
+    if (!status)
+        status = read_number(file, "sigma_l", &rule->sigma_l, error);
+    if (!status)
+        status = read_number(file, "sigma_u", &rule->sigma_u, error);
+    /* Files of version 0.1 do not have these two. */
+    if (!status && imp_safetensors_find(file, "alpha"))
+        status = read_number(file, "alpha", &rule->alpha, error);
+    if (!status && imp_safetensors_find(file, "steps"))
+        status = read_number(file, "steps", &rule->steps, error);
+    imp_rule checked = *rule;
+    if (isinf(checked.lambda))
+        checked.lambda = IMP_AUTO;
+    return status ? status : imp_as_format(imp_check_rule(&checked, error), error);
 }
 
 static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
@@ -124,8 +149,9 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
             return imp_fail(error, IMP_EFORMAT,
                             "the weight of cluster %zu is %g; it must be a finite number above 0",
                             c, of);
-        status = imp_clusters_add(clusters, class, class < 0 ? mixture->sigma_u : mixture->sigma_l,
-                                  NULL, error);
+        status = imp_clusters_add(clusters, class,
+                                  class < 0 ? mixture->rule.sigma_u : mixture->rule.sigma_l, NULL,
+                                  error);
         if (status != IMP_OK)
             return status;
         clusters->weight[c] = of;
@@ -168,7 +194,8 @@ static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *e
 static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)
 {
     const char *format = imp_safetensors_metadata(file, "format");
-    if (!format || strcmp(format, FORMAT) != 0)
+    bool chosen = format && strcmp(format, FORMAT_CHOSEN) == 0;
+    if (!format || (strcmp(format, FORMAT) != 0 && !chosen))
         return imp_fail(error, IMP_EFORMAT,
                         "this is not a mixture: its format is '%s', that of a mixture '%s'",
                         format ? format : "not stated", FORMAT);
@@ -192,15 +219,13 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
     if (!mixture)
         return imp_fail_memory(error, "a mixture");
     mixture->classes = (size_t)way;
-    imp_status status = read_lambda(file, &mixture->lambda, error);
-    if (status == IMP_OK)
-        status = read_sigma(file, "sigma_l", &mixture->sigma_l, error);
-    if (status == IMP_OK)
-        status = read_sigma(file, "sigma_u", &mixture->sigma_u, error);
+    imp_status status = read_rule(file, &mixture->rule, error);
     if (status == IMP_OK)
         status = check_labels(label, (size_t)way, error);
     if (status == IMP_OK)
         status = read_clusters(mixture, label, weight, sum, error);
+    if (status == IMP_OK && chosen)
+        status = imp_read_chosen(file, mixture, error);
     if (status == IMP_OK)
         status = imp_mixture_set_note(mixture, imp_safetensors_metadata(file, "note"), error);
     if (status != IMP_OK) {

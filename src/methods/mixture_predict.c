@@ -1,60 +1,143 @@
 /*
- * mixture_predict.c - asking a fitted mixture: step 6 of Algorithm 1, and what the mixture is.
+ * mixture_predict.c - asking a fitted mixture which class a point is of, and what the mixture is.
  *
  * Nothing here writes to the mixture, so that any number of threads may ask at once.
  */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "methods/masked_loss.h"
+#include "methods/classify.h"
 #include "methods/mixture.h"
-#include "methods/softmax.h"
+#include "methods/rule.h"
 
-/* Writes the answers for point i, from its best clusters and their scores. */
-static void write_answers(const imp_mixture *mixture, size_t i, const float *x, bool open_set,
-                          const size_t *best, const double *score,
-                          const imp_mixture_predictions *predictions)
+imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t n, float **room,
+                             const float **rows, imp_error *error)
 {
-    /* Without classes there is only "none of these" to choose. */
-    size_t classes = mixture->classes, outcomes = classes + open_set;
-    size_t chosen = classes > 0 ? imp_largest(score, outcomes) : 0;
-    size_t cluster = best[chosen];
-    bool decided = cluster != IMP_NO_CLUSTER; /* not in a mixture whose clusters all went */
-    if (predictions->label)
-        predictions->label[i] = chosen < classes ? (int32_t)chosen : IMP_UNLABELED;
-    if (predictions->cluster)
-        predictions->cluster[i] = decided ? (int32_t)cluster : -1;
-    if (predictions->distance)
-        predictions->distance[i] =
-            decided ? (float)imp_clusters_distance(&mixture->clusters, cluster, x) : INFINITY;
-    if (predictions->probability)
-        imp_probabilities(score, outcomes, predictions->probability + i * outcomes);
+    *room = NULL;
+    *rows = x;
+    if (imp_metric_is_plain(&mixture->metric) || n == 0)
+        return IMP_OK;
+    size_t values;
+    if (imp_multiply(n, mixture->clusters.dimensions, &values))
+        *room = imp_allocate(values, sizeof **room);
+    if (!*room)
+        return imp_fail_memory(error, "points in a metric");
+    *rows = *room;
+    return imp_metric_apply(&mixture->metric, x, NULL, n, 0, *room, error);
+}
+
+static imp_status check_queries(const imp_mixture *mixture, const float *x, size_t n, size_t d,
+                                imp_error *error)
+{
+    if (d != mixture->clusters.dimensions)
+        return imp_fail(error, IMP_EINVAL, "the points have %zu dimensions, the mixture has %zu", d,
+                        mixture->clusters.dimensions);
+    return imp_check_finite(x, n, d, 0, "query", error);
+}
+
+imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, size_t n, size_t d,
+                                 float *out, imp_error *error)
+{
+    imp_status status = check_queries(mixture, x, n, d, error);
+    if (status)
+        return status;
+    if (!imp_metric_is_plain(&mixture->metric))
+        return imp_metric_apply(&mixture->metric, x, NULL, n, 0, out, error);
+    if (n > 0)
+        memcpy(out, x, n * d * sizeof *out);
+    return IMP_OK;
+}
+
+/* ---- none of these ---- */
+
+/* Lets a cluster compete that is everywhere at the distance `nowhere` and has no label: what is
+ * farther than that from all clusters is none of the classes. `found` has all arrays. */
+static void compete(const imp_mixture *mixture, size_t q, const imp_mixture_predictions *found)
+{
+    size_t way = mixture->classes;
+    float *probability = found->probability + q * (way + 1);
+    /* By the variance, but at least so steeply that a point at a cluster's mean is hardly doubted,
+     * however near that distance is. */
+    double nowhere = mixture->chosen.nowhere, steep = 4 / fmax(nowhere, IMP_LEAST_SIGMA);
+    double slope = fmax(1 / (2 * mixture->rule.sigma_l), steep);
+    double gain = (found->distance[q] - nowhere) * slope, most = 0, sum = 0;
+    for (size_t o = 0; o <= way; o++)
+        most = fmax(most, probability[o]);
+    /* In units of the most likely outcome, so that nothing overflows. */
+    double others = gain > 0 ? exp(-gain) : 1;
+    probability[way] = (float)fmax(probability[way] * others, most * exp(fmin(gain, 0)));
+    for (size_t o = 0; o < way; o++)
+        probability[o] = (float)(probability[o] * others);
+    for (size_t o = 0; o <= way; o++)
+        sum += probability[o];
+    for (size_t o = 0; o <= way; o++)
+        probability[o] = (float)(probability[o] / sum);
+    if (gain > 0)
+        found->label[q] = IMP_UNLABELED;
+}
+
+/* Predicts points in the mixture's metric. */
+static imp_status decide(const imp_mixture *mixture, const float *rows, size_t n, bool open_set,
+                         const imp_mixture_predictions *wanted, imp_error *error)
+{
+    imp_point_source queries = imp_source_of_rows(rows, n, mixture->clusters.dimensions);
+    imp_mixture_predictions found = *wanted, room = {0};
+    bool distances = open_set && mixture->chosen.any && isfinite(mixture->chosen.nowhere);
+    imp_status status = IMP_OK;
+    if (distances) {
+        size_t values;
+        if (!found.label)
+            found.label = room.label = imp_allocate(n, sizeof *room.label);
+        if (!found.distance)
+            found.distance = room.distance = imp_allocate(n, sizeof *room.distance);
+        if (!found.probability && imp_multiply(n, mixture->classes + 1, &values))
+            found.probability = room.probability = imp_allocate(values, sizeof *room.probability);
+        if (!found.label || !found.distance || !found.probability)
+            status = imp_fail_memory(error, "predictions");
+    }
+    const imp_decisions decisions = {.label = found.label,
+                                     .probability = found.probability,
+                                     .distance = found.distance,
+                                     .cluster = found.cluster};
+    if (!status)
+        status = imp_decide_all(&mixture->clusters, mixture->classes, open_set, &queries, 0,
+                                &decisions, error);
+    for (size_t q = 0; q < n && !status && distances; q++)
+        compete(mixture, q, &found);
+    imp_release(room.label);
+    imp_release(room.distance);
+    imp_release(room.probability);
+    return status;
 }
 
 imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_t n, size_t d,
                                bool open_set, const imp_mixture_predictions *predictions,
                                imp_error *error)
 {
-    if (d != mixture->clusters.dimensions)
-        return imp_fail(error, IMP_EINVAL, "the points have %zu dimensions, the mixture has %zu", d,
-                        mixture->clusters.dimensions);
-    imp_status status = imp_check_finite(x, n, d, 0, "query", error);
-    if (status != IMP_OK)
-        return status;
-    size_t *best = imp_allocate(mixture->classes + 1, sizeof *best);
-    double *score = imp_allocate(mixture->classes + 1, sizeof *score);
-    if (best && score)
-        for (size_t i = 0; i < n; i++) {
-            imp_best_clusters(&mixture->clusters, mixture->classes, x + i * d, best, score);
-            write_answers(mixture, i, x + i * d, open_set, best, score, predictions);
-        }
-    else
-        status = imp_fail_memory(error, "predictions");
-    imp_release(best);
-    imp_release(score);
+    enum { TOGETHER = 65536 }; /* points that are in the metric at a time */
+    imp_status status = check_queries(mixture, x, n, d, error);
+    if (status || imp_metric_is_plain(&mixture->metric))
+        return status ? status : decide(mixture, x, n, open_set, predictions, error);
+    size_t outcomes = mixture->classes + open_set;
+    for (size_t begin = 0; begin < n && !status; begin += TOGETHER) {
+        size_t count = n - begin < TOGETHER ? n - begin : TOGETHER;
+        const imp_mixture_predictions part = {
+            .label = predictions->label ? predictions->label + begin : NULL,
+            .probability =
+                predictions->probability ? predictions->probability + begin * outcomes : NULL,
+            .distance = predictions->distance ? predictions->distance + begin : NULL,
+            .cluster = predictions->cluster ? predictions->cluster + begin : NULL};
+        float *room;
+        const float *rows;
+        status = imp_mixture_enter(mixture, x + begin * d, count, &room, &rows, error);
+        if (!status)
+            status = decide(mixture, rows, count, open_set, &part, error);
+        imp_release(room);
+    }
     return status;
 }
 
@@ -65,9 +148,7 @@ imp_mixture_summary imp_mixture_summarize(const imp_mixture *mixture)
         .dimensions = clusters->dimensions,
         .classes = mixture->classes,
         .clusters = clusters->count,
-        .lambda = mixture->lambda,
-        .sigma_l = mixture->sigma_l,
-        .sigma_u = mixture->sigma_u,
+        .rule = mixture->rule,
     };
     for (size_t c = 0; c < clusters->count; c++)
         summary.weight += clusters->weight[c];
@@ -123,6 +204,31 @@ static void describe_label(const imp_mixture *mixture, int32_t label, text *out)
     append(out, " %zu cluster%s, weight %.6g\n", count, count == 1 ? "" : "s", weight);
 }
 
+static const char *whitening_of(bool whitened)
+{
+    return whitened ? ", whitened" : "";
+}
+
+/* A few lines on what the points chose. */
+static void describe_choice(const imp_mixture *mixture, text *out)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    append(out, "metric %s%s", imp_metric_name(choice.metric), whitening_of(choice.whitened));
+    if (choice.held_out > 0)
+        append(out, "; held-out loss %.4f, accuracy %.3f of %zu points", choice.loss,
+               choice.accuracy, choice.held_out);
+    else
+        append(out, "; nothing could be held out, so this is the usual one");
+    append(out, "\n");
+    for (size_t i = 0; i < choice.candidates; i++) {
+        imp_mixture_candidate tried = imp_mixture_candidate_at(mixture, i);
+        append(out, "  tried %s%s: loss %.4f\n", imp_metric_name(tried.metric),
+               whitening_of(tried.whitened), tried.loss);
+    }
+    append(out, "unlabelled points weigh %.4g\n", choice.unlabeled_weight);
+}
+
 size_t imp_mixture_describe(const imp_mixture *mixture, char *at, size_t size)
 {
     text out = {at, size, 0};
@@ -130,8 +236,10 @@ size_t imp_mixture_describe(const imp_mixture *mixture, char *at, size_t size)
     append(&out, "%zu cluster%s of %zu class%s in %zu dimension%s\n", summary.clusters,
            summary.clusters == 1 ? "" : "s", summary.classes, summary.classes == 1 ? "" : "es",
            summary.dimensions, summary.dimensions == 1 ? "" : "s");
-    append(&out, "lambda %.6g, sigma_l %.6g, sigma_u %.6g\n", summary.lambda, summary.sigma_l,
-           summary.sigma_u);
+    if (mixture->chosen.any)
+        describe_choice(mixture, &out);
+    append(&out, "lambda %.6g, sigma_l %.6g, sigma_u %.6g\n", summary.rule.lambda,
+           summary.rule.sigma_l, summary.rule.sigma_u);
     for (size_t class = 0; class < summary.classes; class ++)
         describe_label(mixture, (int32_t) class, &out);
     describe_label(mixture, IMP_UNLABELED, &out);

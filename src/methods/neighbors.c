@@ -2,18 +2,21 @@
  * neighbors.c - deep nearest neighbours, the other end of the spectrum (Section 2.2 of the paper).
  *
  * Every labelled point is a cluster of its own with the learned variance sigma_l, and the loss is
- * masked to the nearest neighbour of each class as in imp. Unlabelled points are ignored.
+ * masked to the nearest neighbour of each class as in imp, or over all of them. Unlabelled points
+ * are ignored.
  */
+#include "methods/neighbors.h"
+
 #include <math.h>
 
-#include "methods/method.h"
+#include "methods/rule.h"
 
-static void initialize(const imp_method_options *options, double *values)
+void imp_neighbors_initialize(const imp_method_options *options, double *values)
 {
-    values[0] = log(options->sigma_l);
+    values[0] = log(options->rule.sigma_l);
 }
 
-static imp_status infer(imp_run *run, imp_error *error)
+imp_status imp_neighbors_decide(imp_run *run, imp_error *error)
 {
     imp_status status = IMP_OK;
     for (size_t i = 0; i < run->points.first_count && status == IMP_OK; i++) {
@@ -25,18 +28,16 @@ static imp_status infer(imp_run *run, imp_error *error)
         if (status == IMP_OK)
             status = imp_shares_add(&run->shares, i, run->clusters.count - 1, 1, error);
     }
-    if (status == IMP_OK)
-        imp_weighted_means(&run->clusters, &run->points, &run->shares);
     return status;
 }
 
-static void place(imp_run *run)
+void imp_neighbors_place(imp_run *run)
 {
     imp_weighted_means(&run->clusters, &run->points, &run->shares);
     imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[0]));
 }
 
-static void differentiate(imp_run *run)
+void imp_neighbors_differentiate(imp_run *run)
 {
     imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
                                 run->point_gradient);
@@ -44,12 +45,17 @@ static void differentiate(imp_run *run)
 }
 
 const imp_method_kind imp_kind_neighbors = {
-    .name = "neighbors",
+    .info = {.name = "neighbors",
+             .summary = "every labelled point is a cluster",
+             .rule = IMP_USUAL_RULE,
+             .options = &imp_unmasked_option,
+             .option_count = 1},
+    .scoring = imp_unmasked_scoring,
     .parameters = imp_sigma_parameters,
     .parameter_count = 1,
     .value_count = 1,
-    .initialize = initialize,
-    .infer = infer,
-    .place = place,
-    .differentiate = differentiate,
+    .initialize = imp_neighbors_initialize,
+    .decide = imp_neighbors_decide,
+    .place = imp_neighbors_place,
+    .differentiate = imp_neighbors_differentiate,
 };

@@ -7,8 +7,9 @@
 #include <math.h>
 
 #include "methods/method.h"
+#include "methods/rule.h"
 
-static imp_status infer(imp_run *run, imp_error *error)
+static imp_status decide(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
@@ -36,26 +37,11 @@ static void place(imp_run *run)
     place_with(run, 1);
 }
 
-const imp_method_kind imp_kind_prototypes = {
-    .name = "prototypes",
-    .infer = infer,
-    .place = place,
-    .differentiate = differentiate_means,
-};
-
 /* ---- a learned variance ---- */
 
 static void initialize(const imp_method_options *options, double *values)
 {
-    values[0] = log(options->sigma_l);
-}
-
-static imp_status infer_learned(imp_run *run, imp_error *error)
-{
-    imp_status status = infer(run, error);
-    if (status == IMP_OK)
-        imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[0]));
-    return status;
+    values[0] = log(options->rule.sigma_l);
 }
 
 static void place_learned(imp_run *run)
@@ -69,13 +55,43 @@ static void differentiate_learned(imp_run *run)
     imp_run_sum_sigma_gradient(run, &run->value_gradient[0], NULL);
 }
 
-const imp_method_kind imp_kind_prototypes_learned = {
-    .name = "prototypes",
+/* ---- which of the two ---- */
+
+enum { LEARN_SIGMA };
+
+static const imp_option_info options[] = {
+    [LEARN_SIGMA] = {.name = "learn-sigma",
+                     .help = "learn the variance, from sigma-l on, instead of 1",
+                     .kind = IMP_FLAG,
+                     .most = 1},
+};
+
+static const imp_method_kind *variant(const double *own);
+
+const imp_method_kind imp_kind_prototypes = {
+    .info = {.name = "prototypes",
+             .summary = "one mean per class (Snell et al.)",
+             .rule = IMP_USUAL_RULE,
+             .options = options,
+             .option_count = sizeof options / sizeof *options},
+    .variant = variant,
+    .decide = decide,
+    .place = place,
+    .differentiate = differentiate_means,
+};
+
+static const imp_method_kind learned = {
+    .info = {.name = "prototypes", .rule = IMP_USUAL_RULE},
     .parameters = imp_sigma_parameters,
     .parameter_count = 1,
     .value_count = 1,
     .initialize = initialize,
-    .infer = infer_learned,
+    .decide = decide,
     .place = place_learned,
     .differentiate = differentiate_learned,
 };
+
+static const imp_method_kind *variant(const double *own)
+{
+    return own[LEARN_SIGMA] != 0 ? &learned : &imp_kind_prototypes;
+}

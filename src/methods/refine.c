@@ -1,26 +1,427 @@
 /*
- * refine.c - the soft assignments of fitted mixtures and unsupervised clustering, which need no
- * gradient: shares are added up block by block, so that memory does not grow with points times
- * clusters.
+ * refine.c - soft assignments of many points, and the means by them: steps 4 and 5 of Algorithm 1
+ * where no gradient is wanted, so that shares need not be kept.
+ *
+ * As in classify.c, whole numbers tell first which clusters matter to a point; their densities are
+ * then computed in double precision. Points are taken in parts that are cut by size. A part has
+ * sums of its own, and these are added up in the order of the parts.
  */
 #include "methods/refine.h"
 
-#include "methods/imp.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
 
-imp_status imp_refine_in_blocks(imp_clusters *clusters, const imp_points *points, imp_shares *block,
-                                imp_error *error)
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "methods/columns.h"
+
+enum {
+    GROUP = IMP_NEAREST_POINTS, /* points whose shares are summed together */
+    MOST_PART = 16 * GROUP,     /* points that one thread takes at a time */
+    MOST_PARTS = 64,            /* of a block, which all threads take together: each has sums */
+    LEAST_PARTS = 4,
+    MOST_VALUES = 1 << 22,       /* of all sums together, unless there are so few parts, */
+    MOST_POINT_VALUES = 1 << 23, /* and of the points of a block */
+    FEW = 256,                   /* points, or clusters, for which whole numbers do not pay */
+    FEW_CLUSTERS = 16,
+    MERGED = 16 /* clusters whose sums one thread adds up at a time */
+};
+
+/* What a thread works with. */
+typedef struct workspace {
+    imp_rounded points;
+    int32_t *scores;                 /* (GROUP, columns) */
+    int32_t *maximum, *second, *row; /* by slot of the columns */
+    uint32_t *candidate;             /* clusters that a point may have a share in */
+    uint32_t *members;               /* by cluster: points of the group that may have one in it, */
+    uint32_t *member;                /* (clusters, GROUP): which ones, */
+    double *z;                       /* (clusters, GROUP): log densities, then shares */
+} workspace;
+
+/* Sums of a part's points. */
+typedef struct partial {
+    double *weight; /* (clusters) */
+    double *sum;    /* (clusters, dimensions) */
+} partial;
+
+typedef struct pass {
+    imp_clusters *clusters;
+    const imp_point_source *source;
+    const imp_kernels *kernels;
+    int threads;
+    bool rough; /* whether whole numbers are used */
+    imp_columns columns;
+    double window;      /* densities that are less than the largest by more do not count */
+    size_t labels;      /* one more than the largest label of a cluster */
+    size_t *of_label;   /* (labels + 1): where in by_label the clusters of a label begin */
+    uint32_t *by_label; /* clusters that have one */
+    size_t part, parts; /* points of a part, and parts of a block */
+    partial partials[MOST_PARTS];
+    double *values;        /* their memory */
+    workspace *workspaces; /* per thread */
+    size_t begin, end;     /* the block's points */
+    const float *rows;     /* of these */
+} pass;
+
+/* ---- one point ---- */
+
+void imp_share_out(const imp_kernels *kernels, const imp_clusters *clusters,
+                   const uint32_t *candidate, size_t count, double *z)
 {
-    enum { BLOCK = 1024 };
-    size_t count = imp_points_count(points);
-    imp_means_begin(clusters);
-    for (size_t begin = 0; begin < count; begin += BLOCK) {
-        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
-        block->count = 0;
-        imp_status status = imp_assign_softly(clusters, points, begin, end, block, error);
-        if (status != IMP_OK)
-            return status;
-        imp_means_add(clusters, points, block);
+    double most = -INFINITY;
+    size_t nearest = 0;
+    for (size_t i = 1; i < count; i++)
+        nearest = z[i] < z[nearest] ? i : nearest;
+    for (size_t i = 0; i < count; i++) {
+        z[i] = clusters->offset[candidate[i]] - z[i] / (2 * clusters->sigma[candidate[i]]);
+        most = z[i] > most ? z[i] : most;
     }
-    imp_means_finish(clusters, NULL);
+    if (most >= -DBL_MAX)
+        kernels->normalize(count, most, z);
+    else
+        for (size_t i = 0; i < count; i++)
+            z[i] = i == nearest;
+}
+
+/* The largest density of point r, as whole numbers tell it. */
+static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t *scores)
+{
+    const imp_columns *columns = &p->columns;
+    double most = -INFINITY;
+    for (size_t s = 0; s < columns->sections; s++) {
+        const imp_section *section = &columns->section[s];
+        size_t groups = section->end_group - section->first_group;
+        imp_density_line line = imp_columns_density(section, &w->points, r);
+        p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
+                                   scores + section->begin, w->maximum, w->second, w->row);
+        int32_t largest = w->maximum[0];
+        for (size_t slot = 1; slot < groups * p->kernels->lanes; slot++)
+            largest = w->maximum[slot] > largest ? w->maximum[slot] : largest;
+        most = fmax(most, line.base + line.slope * largest);
+    }
+    return most;
+}
+
+/* The clusters in which point r, which has no label, may have a share that counts. */
+static size_t find_candidates(const pass *p, workspace *w, size_t r)
+{
+    const imp_columns *columns = &p->columns;
+    size_t found = 0;
+    if (!p->rough || !w->points.inside[r]) {
+        for (; found < p->clusters->count; found++)
+            w->candidate[found] = (uint32_t)found;
+        return found;
+    }
+    const int32_t *scores = w->scores + r * columns->count;
+    double error = imp_rounded_error(&w->points, r) / imp_columns_least_sigma(columns);
+    double least = rough_maximum(p, w, r, scores) - p->window - error;
+    for (size_t s = 0; s < columns->sections; s++) {
+        const imp_section *section = &columns->section[s];
+        imp_density_line line = imp_columns_density(section, &w->points, r);
+        uint32_t *here = w->candidate + found;
+        size_t over =
+            p->kernels->nearest_over(section->end - section->begin, scores + section->begin,
+                                     imp_columns_whole(line, least), here);
+        for (size_t i = 0; i < over; i++)
+            here[i] = (uint32_t)columns->cluster[section->begin + here[i]];
+        found += over;
+    }
+    for (size_t i = 0; i < columns->strays; i++)
+        w->candidate[found++] = columns->stray[i];
+    return found;
+}
+
+static size_t clusters_of_label(const pass *p, workspace *w, size_t label)
+{
+    size_t count = p->of_label[label + 1] - p->of_label[label];
+    memcpy(w->candidate, p->by_label + p->of_label[label], count * sizeof *w->candidate);
+    return count;
+}
+
+/* ---- a part of a block ---- */
+
+/* Notes for each cluster which points of the group may have a share in it. */
+static void gather(const pass *p, workspace *w, size_t number)
+{
+    if (p->rough)
+        imp_columns_score(&p->columns, &w->points, w->scores);
+    memset(w->members, 0, p->clusters->count * sizeof *w->members);
+    for (size_t r = 0; r < w->points.count; r++) {
+        int32_t label = imp_source_label(p->source, number + r);
+        size_t found =
+            label < 0 ? find_candidates(p, w, r) : clusters_of_label(p, w, (size_t)label);
+        for (size_t i = 0; i < found; i++) {
+            size_t c = w->candidate[i];
+            w->member[c * GROUP + w->members[c]++] = (uint32_t)r;
+        }
+    }
+}
+
+/* Log densities of all members, and the largest of each point. */
+static void find_densities(const pass *p, workspace *w, const float *rows, double *most)
+{
+    const imp_clusters *clusters = p->clusters;
+    for (size_t c = 0; c < clusters->count; c++) {
+        const uint32_t *member = w->member + c * GROUP;
+        double *z = w->z + c * GROUP, twice = 2 * clusters->sigma[c];
+        if (w->members[c] > 0)
+            p->kernels->distances_from(clusters->dimensions, imp_clusters_mean(clusters, c), rows,
+                                       member, w->members[c], z);
+        for (size_t i = 0; i < w->members[c]; i++) {
+            z[i] = clusters->offset[c] - z[i] / twice;
+            most[member[i]] = z[i] > most[member[i]] ? z[i] : most[member[i]];
+        }
+    }
+}
+
+/* Too far from all of them for a density, even as a logarithm: point r goes to the nearest. */
+static void give_to_nearest(const pass *p, workspace *w, size_t r)
+{
+    double *taker = NULL, least = INFINITY;
+    for (size_t c = 0; c < p->clusters->count; c++)
+        for (size_t i = 0; i < w->members[c]; i++) {
+            if (w->member[c * GROUP + i] != r)
+                continue;
+            double *z = &w->z[c * GROUP + i];
+            double distance = imp_clusters_distance(p->clusters, c, w->points.point[r]);
+            *z = -INFINITY;
+            if (!taker || distance < least) {
+                least = distance;
+                taker = z;
+            }
+        }
+    if (taker)
+        *taker = 0;
+}
+
+/* The points of a group whose rows these are; the first has that number. */
+static void share_group(const pass *p, workspace *w, size_t number, const float *rows, size_t count,
+                        const partial *to)
+{
+    const imp_clusters *clusters = p->clusters;
+    size_t d = clusters->dimensions;
+    double most[GROUP], total[GROUP] = {0};
+    w->points.count = count;
+    for (size_t r = 0; r < count; r++) {
+        w->points.point[r] = rows + r * d;
+        most[r] = -INFINITY;
+    }
+    gather(p, w, number);
+    find_densities(p, w, rows, most);
+    for (size_t r = 0; r < count; r++)
+        if (!(most[r] >= -DBL_MAX)) {
+            give_to_nearest(p, w, r);
+            most[r] = 0;
+        }
+    for (size_t c = 0; c < clusters->count; c++) {
+        const uint32_t *member = w->member + c * GROUP;
+        double *z = w->z + c * GROUP;
+        for (size_t i = 0; i < w->members[c]; i++)
+            z[i] -= most[member[i]];
+        p->kernels->exponentials(w->members[c], z);
+        for (size_t i = 0; i < w->members[c]; i++)
+            total[member[i]] += z[i];
+    }
+    for (size_t r = 0; r < count; r++)
+        total[r] = 1 / total[r];
+    for (size_t c = 0; c < clusters->count; c++) {
+        const uint32_t *member = w->member + c * GROUP;
+        double *z = w->z + c * GROUP, weight = 0;
+        for (size_t i = 0; i < w->members[c]; i++) {
+            z[i] *= total[member[i]];
+            weight += z[i];
+        }
+        if (weight == 0)
+            continue;
+        to->weight[c] += weight;
+        p->kernels->weighted_sum(d, rows, member, z, w->members[c], to->sum + c * d);
+    }
+}
+
+static void share_part(size_t part, int worker, void *context)
+{
+    const pass *p = context;
+    size_t d = p->clusters->dimensions, k = p->clusters->count, begin = p->begin + part * p->part;
+    size_t end = p->end - begin < p->part ? p->end : begin + p->part;
+    const partial *to = &p->partials[part];
+    memset(to->weight, 0, k * sizeof *to->weight);
+    memset(to->sum, 0, k * d * sizeof *to->sum);
+    for (; begin < end; begin += GROUP)
+        share_group(p, &p->workspaces[worker], begin, p->rows + (begin - p->begin) * d,
+                    end - begin < GROUP ? end - begin : GROUP, to);
+}
+
+/* Adds what the parts of the block have for some clusters, part by part. */
+static void merge(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const pass *p = context;
+    imp_clusters *clusters = p->clusters;
+    size_t d = clusters->dimensions, parts = (p->end - p->begin + p->part - 1) / p->part;
+    size_t first = block * MERGED;
+    size_t end = clusters->count - first < MERGED ? clusters->count : first + MERGED;
+    for (size_t part = 0; part < parts; part++) {
+        const partial *from = &p->partials[part];
+        for (size_t c = first; c < end; c++) {
+            if (from->weight[c] == 0)
+                continue;
+            clusters->weight[c] += from->weight[c];
+            for (size_t j = 0; j < d; j++)
+                imp_clusters_sum(clusters, c)[j] += from->sum[c * d + j];
+        }
+    }
+}
+
+/* ---- a pass ---- */
+
+static imp_status sort_by_label(pass *p, imp_error *error)
+{
+    const imp_clusters *clusters = p->clusters;
+    for (size_t c = 0; c < clusters->count; c++)
+        if (clusters->label[c] >= 0 && (size_t)clusters->label[c] >= p->labels)
+            p->labels = (size_t)clusters->label[c] + 1;
+    p->of_label = imp_allocate_zeroed(p->labels + 2, sizeof *p->of_label);
+    p->by_label = imp_allocate(clusters->count, sizeof *p->by_label);
+    if (!p->of_label || !p->by_label)
+        return imp_fail_memory(error, "the clusters of the classes");
+    size_t *next = p->of_label + 1; /* where a label's next cluster goes: in the end, its end */
+    for (size_t c = 0; c < clusters->count; c++)
+        if (clusters->label[c] >= 0)
+            next[clusters->label[c] + 1]++;
+    for (size_t label = 1; label <= p->labels; label++)
+        next[label] += next[label - 1];
+    for (size_t c = 0; c < clusters->count; c++)
+        if (clusters->label[c] >= 0)
+            p->by_label[next[clusters->label[c]]++] = (uint32_t)c;
     return IMP_OK;
+}
+
+/* How points are cut into parts, and memory for the sums of a block's. */
+static imp_status create_partials(pass *p, imp_error *error)
+{
+    size_t n = p->source->count, k = p->clusters->count, values;
+    size_t part = (n / MOST_PARTS + GROUP) / GROUP * GROUP;
+    p->part = part < MOST_PART ? part : MOST_PART;
+    if (!imp_multiply(k, p->clusters->dimensions + 1, &values))
+        return imp_fail_memory(error, "the sums of the clusters");
+    size_t parts = MOST_VALUES / values, wanted = (n + p->part - 1) / p->part;
+    size_t for_points = MOST_POINT_VALUES / (p->part * p->clusters->dimensions);
+    parts = parts < for_points ? parts : for_points;
+    parts = parts < LEAST_PARTS ? LEAST_PARTS : parts < MOST_PARTS ? parts : MOST_PARTS;
+    p->parts = parts < wanted ? parts : wanted;
+    size_t all;
+    if (imp_multiply(p->parts, values, &all))
+        p->values = imp_allocate(all, sizeof *p->values);
+    if (!p->values)
+        return imp_fail_memory(error, "the sums of the clusters");
+    for (size_t i = 0; i < p->parts; i++)
+        p->partials[i] = (partial){p->values + i * values, p->values + i * values + k};
+    return IMP_OK;
+}
+
+static void release_workspaces(pass *p)
+{
+    for (int i = 0; p->workspaces && i < p->threads; i++) {
+        workspace *w = &p->workspaces[i];
+        imp_release(w->points.rows);
+        imp_release(w->scores);
+        imp_release(w->maximum);
+        imp_release(w->second);
+        imp_release(w->row);
+        imp_release(w->candidate);
+        imp_release(w->members);
+        imp_release(w->member);
+        imp_release(w->z);
+    }
+    imp_release(p->workspaces);
+}
+
+static imp_status create_workspaces(pass *p, imp_error *error)
+{
+    const imp_columns *columns = &p->columns;
+    size_t k = p->clusters->count, halves = 0, scores = 0, members;
+    size_t slots = p->rough ? columns->groups * p->kernels->lanes : 0;
+    bool enough = imp_multiply(k, GROUP, &members);
+    if (p->rough)
+        enough = enough && imp_multiply(GROUP, imp_row_halves(p->clusters->dimensions), &halves) &&
+                 imp_multiply(GROUP, columns->count, &scores);
+    p->workspaces = imp_allocate_zeroed((size_t)p->threads, sizeof *p->workspaces);
+    for (int i = 0; enough && p->workspaces && i < p->threads; i++) {
+        workspace *w = &p->workspaces[i];
+        w->candidate = imp_allocate(k, sizeof *w->candidate);
+        w->members = imp_allocate(k, sizeof *w->members);
+        w->member = imp_allocate(members, sizeof *w->member);
+        w->z = imp_allocate(members, sizeof *w->z);
+        enough = w->candidate && w->members && w->member && w->z;
+        if (!enough || !p->rough)
+            continue;
+        w->points.rows = imp_allocate_zeroed(halves, sizeof *w->points.rows);
+        w->scores = imp_allocate(scores, sizeof *w->scores);
+        w->maximum = imp_allocate(slots, sizeof *w->maximum);
+        w->second = imp_allocate(slots, sizeof *w->second);
+        w->row = imp_allocate(slots, sizeof *w->row);
+        enough = w->points.rows && w->scores && w->maximum && w->second && w->row;
+    }
+    return enough && p->workspaces ? IMP_OK : imp_fail_memory(error, "the points' shares");
+}
+
+static imp_status do_blocks(pass *p, imp_error *error)
+{
+    imp_reader reader;
+    size_t n = p->source->count, block = p->part * p->parts;
+    imp_status status = imp_reader_create(&reader, p->source, NULL, block, error);
+    for (; p->begin < n && !status; p->begin = p->end) {
+        p->end = n - p->begin < block ? n : p->begin + block;
+        status = imp_reader_read(&reader, p->begin, p->end - p->begin, &p->rows, error);
+        if (status)
+            break;
+        imp_parallel((p->end - p->begin + p->part - 1) / p->part, p->threads, share_part, p);
+        imp_parallel((p->clusters->count + MERGED - 1) / MERGED, p->threads, merge, p);
+    }
+    imp_reader_release(&reader);
+    return status;
+}
+
+imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, int threads,
+                      imp_error *error)
+{
+    imp_means_begin(clusters);
+    if (clusters->count == 0 || source->count == 0) {
+        imp_means_finish(clusters, NULL);
+        return IMP_OK;
+    }
+    pass p = {.clusters = clusters,
+              .source = source,
+              .threads = imp_parallel_threads(threads),
+              .window = log((double)source->count / (1e-6 * IMP_LEAST_WEIGHT))};
+    float *origin = NULL;
+    imp_status status = imp_kernels_choose(&p.kernels, error);
+    if (!status && source->count >= FEW && clusters->count >= FEW_CLUSTERS) {
+        double radius;
+        origin = imp_allocate(clusters->dimensions, sizeof *origin);
+        status = origin ? imp_source_center(source, origin, &radius, error)
+                        : imp_fail_memory(error, "the points' shares");
+        if (!status) /* classes do not matter to it: all clusters are of one */
+            status = imp_columns_create(&p.columns, clusters, 0, true, origin, radius, error);
+        p.rough = p.columns.sections > 0;
+    }
+    if (!status)
+        status = sort_by_label(&p, error);
+    if (!status)
+        status = create_partials(&p, error);
+    if (!status)
+        status = create_workspaces(&p, error);
+    if (!status)
+        status = do_blocks(&p, error);
+    if (!status)
+        imp_means_finish(clusters, NULL);
+    release_workspaces(&p);
+    imp_columns_release(&p.columns);
+    imp_release(p.of_label);
+    imp_release(p.by_label);
+    imp_release(p.values);
+    imp_release(origin);
+    return status;
 }

@@ -10,24 +10,29 @@
 
 #include "methods/imp.h"
 #include "methods/method.h"
+#include "methods/rule.h"
 
-/* Assigns softly and takes the means, as often as asked for. Labelled points may join only the
- * cluster of their class, so they stay with it. */
-static imp_status refine(imp_run *run, imp_error *error)
+/* Assigns softly, as often as asked for, and takes the means in between. Labelled points may join
+ * only the cluster of their class, so they stay with it. */
+static imp_status assign(imp_run *run, imp_error *error)
 {
     imp_status status = IMP_OK;
-    for (size_t step = 0; step < run->options->cluster_steps && status == IMP_OK; step++)
-        status = imp_refine_softly(&run->clusters, &run->points, &run->shares, error);
+    size_t steps = (size_t)run->options->rule.steps;
+    for (size_t step = 0; step < steps && status == IMP_OK; step++) {
+        if (step > 0)
+            imp_weighted_means(&run->clusters, &run->points, &run->shares);
+        status = imp_assign_all_softly(&run->clusters, &run->points, &run->shares, error);
+    }
     return status;
 }
 
 /* ---- soft-kmeans ---- */
 
-static imp_status infer(imp_run *run, imp_error *error)
+static imp_status decide(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
-    return status == IMP_OK ? refine(run, error) : status;
+    return status == IMP_OK ? assign(run, error) : status;
 }
 
 static void place(imp_run *run)
@@ -42,9 +47,12 @@ static void differentiate(imp_run *run)
 }
 
 const imp_method_kind imp_kind_soft_kmeans = {
-    .name = "soft-kmeans",
-    .has_steps = true,
-    .infer = infer,
+    .info = {.name = "soft-kmeans",
+             .summary = "class means refined by the unlabelled points (Ren et al.)",
+             .rule = IMP_USUAL_RULE,
+             .has_steps = true,
+             .uses_unlabeled = true},
+    .decide = decide,
     .place = place,
     .differentiate = differentiate,
 };
@@ -53,16 +61,16 @@ const imp_method_kind imp_kind_soft_kmeans = {
 
 static void initialize(const imp_method_options *options, double *values)
 {
-    values[0] = log(options->sigma_u);
+    values[0] = log(options->rule.sigma_u);
 }
 
-static imp_status infer_with_distractors(imp_run *run, imp_error *error)
+static imp_status decide_with_distractors(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
     if (status == IMP_OK)
         status = imp_clusters_add(&run->clusters, IMP_UNLABELED, exp(run->values[0]), NULL, error);
-    return status == IMP_OK ? refine(run, error) : status;
+    return status == IMP_OK ? assign(run, error) : status;
 }
 
 static void place_with_distractors(imp_run *run)
@@ -80,13 +88,17 @@ static void differentiate_with_distractors(imp_run *run)
 static const imp_method_parameter parameters[] = {{.name = "log_sigma_u", .count = 1}};
 
 const imp_method_kind imp_kind_soft_kmeans_cluster = {
-    .name = "soft-kmeans-cluster",
+    .info = {.name = "soft-kmeans-cluster",
+             .summary = "soft-kmeans with one more cluster, for distractors",
+             .rule = {.alpha = 0.1, .sigma_l = 5, .sigma_u = 100, .lambda = IMP_AUTO, .steps = 1},
+             .has_steps = true,
+             .uses_unlabeled = true},
+    .distractors = true,
     .parameters = parameters,
     .parameter_count = 1,
     .value_count = 1,
-    .has_steps = true,
     .initialize = initialize,
-    .infer = infer_with_distractors,
+    .decide = decide_with_distractors,
     .place = place_with_distractors,
     .differentiate = differentiate_with_distractors,
 };

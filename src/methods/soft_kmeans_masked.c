@@ -14,6 +14,7 @@
 #include "methods/imp.h"
 #include "methods/mask_network.h"
 #include "methods/method.h"
+#include "methods/rule.h"
 
 /* The scratch memory, carved; `count` unlabelled points, numbered in the order they are taken in.
  */
@@ -176,6 +177,25 @@ static void differentiate_mean(imp_run *run, const workspace *w, size_t c)
 
 /* ---- the method ---- */
 
+static imp_status decide(imp_run *run, imp_error *error)
+{
+    imp_clusters *clusters = &run->clusters;
+    imp_status status = imp_clusters_add_class_means(clusters, &run->points, run->way, 1, error);
+    if (status == IMP_OK)
+        status = reserve(run, error);
+    if (status != IMP_OK)
+        return status;
+
+    workspace w = carve(run);
+    for (size_t j = 0; j < w.count; j++) {
+        const float *x = imp_points_row(&run->points, unlabeled_point(&run->points, j));
+        imp_soft_assignment(clusters, x, IMP_UNLABELED);
+        for (size_t c = 0; c < w.way; c++)
+            w.z[c * w.count + j] = clusters->score[c];
+    }
+    return IMP_OK;
+}
+
 static void place(imp_run *run)
 {
     workspace w = carve(run);
@@ -204,38 +224,21 @@ static void differentiate(imp_run *run)
     }
 }
 
-static imp_status infer(imp_run *run, imp_error *error)
-{
-    imp_clusters *clusters = &run->clusters;
-    imp_status status = imp_clusters_add_class_means(clusters, &run->points, run->way, 1, error);
-    if (status == IMP_OK)
-        status = reserve(run, error);
-    if (status != IMP_OK)
-        return status;
-
-    workspace w = carve(run);
-    for (size_t j = 0; j < w.count; j++) {
-        const float *x = imp_points_row(&run->points, unlabeled_point(&run->points, j));
-        imp_soft_assignment(clusters, x, IMP_UNLABELED);
-        for (size_t c = 0; c < w.way; c++)
-            w.z[c * w.count + j] = clusters->score[c];
-    }
-    place(run);
-    return IMP_OK;
-}
-
 static void initialize(const imp_method_options *options, double *values)
 {
     imp_mask_initialize(options->seed, values);
 }
 
 const imp_method_kind imp_kind_soft_kmeans_masked = {
-    .name = "soft-kmeans-masked",
+    .info = {.name = "soft-kmeans-masked",
+             .summary = "soft-kmeans with a learned mask instead",
+             .rule = IMP_USUAL_RULE,
+             .uses_unlabeled = true},
     .parameters = imp_mask_parameters,
     .parameter_count = 4,
     .value_count = IMP_MASK_VALUES,
     .initialize = initialize,
-    .infer = infer,
+    .decide = decide,
     .place = place,
     .differentiate = differentiate,
 };

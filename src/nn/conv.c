@@ -1,59 +1,164 @@
 /*
- * conv.c - 3x3 convolution, stride 1, padding 1, for any number of channels: patches laid out as a
- * matrix, times the weights.
+ * conv.c - convolution with any kernel, stride and padding, for any number of channels: patches
+ * laid out as a matrix, times the weights.
  *
- * The general road; Conv4's blocks take the fused one. A patch holds its taps in the order
- * (channel, row, column) of PyTorch's weights, so W (out, taps) needs no reordering.
+ * The general road; Conv4's blocks take a fused one (fuse.c). Where a pixel's channels fill whole
+ * cache lines, a patch holds its taps one after another, each with all of its channels, which is
+ * how they lie in the image. Otherwise it has the order (channel, row, column) of PyTorch's
+ * weights. A 1x1 convolution with stride 1 needs no patches: the image is the matrix.
  */
 #include <string.h>
 
-#include "nn/layer.h"
+#include "nn/batch_norm.h"
+#include "nn/onnx_node.h"
+#include "nn/plan.h"
 
+static size_t area_of(const imp_layer *layer)
+{
+    return layer->kernel * layer->kernel;
+}
+
+/* numbers in a patch */
 static size_t taps_of(const imp_layer *layer)
 {
-    return 9 * layer->in.channels;
+    return area_of(layer) * layer->inputs;
 }
 
-static size_t pixels_of(const imp_layer *layer)
+static imp_status plan(imp_plan *plan, imp_layer *layer)
 {
-    return layer->in.height * layer->in.width;
+    size_t across, outputs;
+    if (!imp_take_count(plan, &layer->kernel) || !imp_take(plan, "x") ||
+        !imp_take_count(plan, &across) || across != layer->kernel || !imp_take(plan, ":") ||
+        !imp_take_count(plan, &outputs))
+        return imp_misspelt(plan);
+    layer->stride = 1;
+    if (imp_take(plan, "/") && !imp_take_count(plan, &layer->stride))
+        return imp_misspelt(plan);
+    layer->padding = imp_take(plan, ":valid") ? 0 : layer->kernel / 2;
+    bool has_bias = !imp_take(plan, ":nobias");
+    imp_start start =
+        imp_take_start(plan, layer->inputs * area_of(layer), outputs * area_of(layer));
+    imp_status status = imp_take_end(plan);
+    if (status)
+        return status;
+    if (layer->in.flat)
+        return imp_fail(plan->error, IMP_EINVAL,
+                        "'%.*s' cannot follow flatten or linear: there is no map left to convolve",
+                        (int)plan->step->length, plan->step->text);
+    size_t height = layer->in.height + 2 * layer->padding,
+           width = layer->in.width + 2 * layer->padding;
+    if (layer->kernel % 2 == 0 && layer->padding > 0)
+        return imp_fail(plan->error, IMP_EINVAL,
+                        "'%.*s' has an even kernel, which cannot be padded alike on both sides; "
+                        "say ':valid' for no padding",
+                        (int)plan->step->length, plan->step->text);
+    if (height < layer->kernel || width < layer->kernel)
+        return imp_fail(plan->error, IMP_EINVAL, "'%.*s' is larger than its map of %zux%zu",
+                        (int)plan->step->length, plan->step->text, layer->in.height,
+                        layer->in.width);
+    layer->out = (imp_shape){.channels = outputs,
+                             .height = (height - layer->kernel) / layer->stride + 1,
+                             .width = (width - layer->kernel) / layer->stride + 1};
+    imp_plan_block(plan);
+    layer->weight =
+        imp_plan_tensor(plan, "conv.weight", true, 4,
+                        (size_t[]){outputs, layer->inputs, layer->kernel, layer->kernel}, start);
+    if (has_bias)
+        layer->bias = imp_plan_tensor(plan, "conv.bias", true, 1, &outputs, (imp_start){.size = 0});
+    return IMP_OK;
 }
 
-/* Whether tap (a, b) of pixel (row, column) lies on the map; *at is then the input pixel. */
+/* ---- patches ---- */
+
+static bool is_matrix(const imp_layer *layer)
+{
+    return layer->kernel == 1 && layer->stride == 1;
+}
+
+static bool is_tap_by_tap(const imp_layer *layer)
+{
+    return layer->inputs % 32 == 0;
+}
+
+/* Where channel c of a tap lies in a patch: c * channel_step + tap * tap_step. */
+static size_t channel_step(const imp_layer *layer)
+{
+    return is_tap_by_tap(layer) ? 1 : area_of(layer);
+}
+
+static size_t tap_step(const imp_layer *layer)
+{
+    return is_tap_by_tap(layer) ? layer->inputs : 1;
+}
+
+/* Patches that are made together: a matrix of many rows multiplies well, but should stay in the
+ * cache. */
+static size_t run_of(const imp_layer *layer)
+{
+    enum { LEAST = 24, MOST = 192, CACHE_FLOATS = 1 << 17 };
+    size_t rows = CACHE_FLOATS / taps_of(layer);
+    return rows < LEAST ? LEAST : rows > MOST ? MOST : rows;
+}
+
+/* Whether a tap of output pixel (row, column) lies on the map; *at is then its input pixel. */
 static bool tap_at(const imp_layer *layer, size_t row, size_t column, size_t tap, size_t *at)
 {
-    size_t y = row + tap / 3 - 1, x = column + tap % 3 - 1; /* -1 wraps to a huge number */
-    *at = (y * layer->in.width + x) * layer->in.channels;
+    /* what lies above or left of the map wraps to a huge number */
+    size_t y = row * layer->stride + tap / layer->kernel - layer->padding;
+    size_t x = column * layer->stride + tap % layer->kernel - layer->padding;
+    *at = y * layer->in.width + x;
     return y < layer->in.height && x < layer->in.width;
 }
 
-/* patches (H * W, taps) of one image */
-static void gather(const imp_layer *layer, const float *image, float *patches)
+/* The input pixel of a tap of output pixel `pixel`, counted through all images, or NULL outside. */
+static const float *tap_of(const imp_layer *layer, const float *in, size_t pixel, size_t tap)
 {
-    size_t channels = layer->in.channels;
-    for (size_t row = 0; row < layer->in.height; row++)
-        for (size_t column = 0; column < layer->in.width; column++, patches += 9 * channels)
-            for (size_t tap = 0; tap < 9; tap++) {
-                size_t at;
-                bool inside = tap_at(layer, row, column, tap, &at);
-                for (size_t c = 0; c < channels; c++)
-                    patches[c * 9 + tap] = inside ? image[at + c] : 0;
-            }
+    size_t pixels = imp_shape_pixels(layer->out), place = pixel % pixels, at;
+    if (!tap_at(layer, place / layer->out.width, place % layer->out.width, tap, &at))
+        return NULL;
+    return in + pixel / pixels * imp_shape_floats(layer->in) + at * layer->inputs;
 }
 
-/* the adjoint of gather(): image += patches */
-static void scatter(const imp_layer *layer, const float *patches, float *image)
+/* patches (end - begin, taps) of output pixels begin .. end-1, counted through all images */
+static void gather(const imp_layer *layer, const float *in, size_t begin, size_t end,
+                   float *patches)
 {
-    size_t channels = layer->in.channels;
-    for (size_t row = 0; row < layer->in.height; row++)
-        for (size_t column = 0; column < layer->in.width; column++, patches += 9 * channels)
-            for (size_t tap = 0; tap < 9; tap++) {
-                size_t at;
-                if (tap_at(layer, row, column, tap, &at))
-                    for (size_t c = 0; c < channels; c++)
-                        image[at + c] += patches[c * 9 + tap];
-            }
+    size_t channels = layer->inputs, area = area_of(layer);
+    for (size_t pixel = begin; pixel < end; pixel++, patches += area * channels)
+        for (size_t tap = 0; tap < area; tap++) {
+            const float *from = tap_of(layer, in, pixel, tap);
+            float *to = patches + tap * tap_step(layer);
+            if (!is_tap_by_tap(layer))
+                for (size_t c = 0; c < channels; c++)
+                    to[c * area] = from ? from[c] : 0;
+            else if (from)
+                memcpy(to, from, channels * sizeof *to);
+            else
+                memset(to, 0, channels * sizeof *to);
+        }
 }
+
+/* the adjoint of gather(): in += patches */
+static void scatter(const imp_layer *layer, const float *patches, size_t begin, size_t end,
+                    float *in)
+{
+    size_t channels = layer->inputs, area = area_of(layer), step = channel_step(layer);
+    for (size_t pixel = begin; pixel < end; pixel++, patches += area * channels)
+        for (size_t tap = 0; tap < area; tap++) {
+            float *to = (float *)tap_of(layer, in, pixel, tap);
+            const float *from = patches + tap * tap_step(layer);
+            for (size_t c = 0; to && c < channels; c++)
+                to[c] += from[c * step];
+        }
+}
+
+/* Where weight (channel, tap) of an output lies in a patch. */
+static size_t place_of(const imp_layer *layer, size_t channel, size_t tap)
+{
+    return channel * channel_step(layer) + tap * tap_step(layer);
+}
+
+/* ---- evaluation, and training's forward ---- */
 
 /* Frozen: W transposed to (taps, out), then b. */
 static size_t frozen(const imp_layer *layer)
@@ -61,22 +166,26 @@ static size_t frozen(const imp_layer *layer)
     return (taps_of(layer) + 1) * layer->out.channels;
 }
 
-static void freeze(const imp_layer *layer, const imp_kernels *kernels, float *frozen)
+static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
+                   float *frozen)
 {
-    (void)kernels;
-    size_t taps = taps_of(layer), outputs = layer->out.channels;
-    const float *weight = layer->parameters + layer->weight;
-    for (size_t o = 0; o < outputs; o++)
-        for (size_t t = 0; t < taps; t++)
-            frozen[t * outputs + o] = weight[o * taps + t];
-    memcpy(frozen + taps * outputs, layer->parameters + layer->bias, outputs * sizeof *frozen);
+    size_t area = area_of(layer), taps = taps_of(layer), outputs = layer->out.channels;
+    const float *weight = pass->parameters + layer->weight, *bias = imp_bias_of(layer, pass);
+    for (size_t o = 0; o < outputs; o++) {
+        imp_affine f = imp_running_fold(norm, pass, o, bias ? bias[o] : 0);
+        for (size_t c = 0; c < layer->inputs; c++)
+            for (size_t t = 0; t < area; t++)
+                frozen[place_of(layer, c, t) * outputs + o] =
+                    f.scale * weight[(o * layer->inputs + c) * area + t];
+        frozen[taps * outputs + o] = f.shift;
+    }
 }
 
-/* one image's patches */
+/* a run of patches */
 static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
 {
     (void)kernels;
-    return pixels_of(layer) * taps_of(layer);
+    return is_matrix(layer) ? 0 : run_of(layer) * taps_of(layer);
 }
 
 static size_t infer_scratch(const imp_layer *layer, const imp_kernels *kernels, size_t images)
@@ -86,22 +195,37 @@ static size_t infer_scratch(const imp_layer *layer, const imp_kernels *kernels, 
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                  size_t images, const float *in, float *out, float *patches)
+                  size_t images, const float *const *in, float *out, float *scratch)
 {
-    size_t taps = taps_of(layer), outputs = layer->out.channels, pixels = pixels_of(layer);
-    for (size_t n = 0; n < images; n++) {
-        gather(layer, in + n * imp_shape_floats(layer->in), patches);
-        float *image = out + n * pixels * outputs;
-        for (size_t p = 0; p < pixels; p++)
-            memcpy(image + p * outputs, frozen + taps * outputs, outputs * sizeof *image);
-        kernels->multiply(pixels, outputs, taps, patches, taps, 1, frozen, outputs, image, outputs);
+    size_t taps = taps_of(layer), outputs = layer->out.channels;
+    size_t pixels = images * imp_shape_pixels(layer->out), run = run_of(layer);
+    const float *bias = frozen + taps * outputs;
+    for (size_t begin = 0; begin < pixels; begin += run) {
+        size_t count = pixels - begin < run ? pixels - begin : run;
+        float *y = out + begin * outputs;
+        const float *patches = is_matrix(layer) ? in[0] + begin * taps : scratch;
+        if (!is_matrix(layer))
+            gather(layer, in[0], begin, begin + count, scratch);
+        for (size_t p = 0; p < count; p++)
+            memcpy(y + p * outputs, bias, outputs * sizeof *y);
+        kernels->multiply(count, outputs, taps, patches, taps, 1, frozen, outputs, y, outputs);
+        for (size_t i = 0; layer->slope != 1 && i < count * outputs; i++)
+            y[i] = imp_rectify(y[i], layer->slope);
     }
 }
 
-/* forward: the transposed weights; backward: one gradient (out, taps) and (out) per block */
+/* ---- backward ---- */
+
+/* forward: the transposed weights; backward: the weights in the order of patches, then one
+ * gradient (out, taps), or (taps, out), and (out) per block */
 static size_t shared(const imp_layer *layer, const imp_pass *pass)
 {
-    return pass->blocks * imp_lines(frozen(layer));
+    return (1 + pass->blocks) * imp_lines(frozen(layer));
+}
+
+static float *part_of(const imp_job *job, size_t block)
+{
+    return job->pass->shared + (1 + block) * imp_lines(frozen(job->layer));
 }
 
 static void backward_block(size_t block, int worker, void *context)
@@ -109,44 +233,101 @@ static void backward_block(size_t block, int worker, void *context)
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
     const imp_kernels *kernels = job->pass->kernels;
-    size_t taps = taps_of(layer), outputs = layer->out.channels, pixels = pixels_of(layer);
+    size_t taps = taps_of(layer), outputs = layer->out.channels, run = run_of(layer);
+    size_t pixels = imp_shape_pixels(layer->out), in_floats = imp_shape_floats(layer->in);
     imp_images images = imp_images_of(job->pass, block);
-    float *patches = imp_scratch_of(job->pass, worker);
-    float *part = job->pass->shared + block * imp_lines(frozen(layer));
-    float *dbias = part + taps * outputs;
+    float *scratch = imp_scratch_of(job->pass, worker);
+    float *part = part_of(job, block), *dbias = part + taps * outputs, *din = job->din[0];
     memset(part, 0, frozen(layer) * sizeof *part);
-    for (size_t n = images.begin; n < images.end; n++) {
-        const float *dout = job->dout + n * pixels * outputs;
-        gather(layer, job->in + n * imp_shape_floats(layer->in), patches);
-        kernels->multiply(outputs, taps, pixels, dout, 1, outputs, patches, taps, part, taps);
-        for (size_t p = 0; p < pixels; p++)
+    if (din)
+        memset(din + images.begin * in_floats, 0,
+               (images.end - images.begin) * in_floats * sizeof *din);
+    for (size_t begin = images.begin * pixels; begin < images.end * pixels; begin += run) {
+        size_t rest = images.end * pixels - begin, count = rest < run ? rest : run;
+        const float *dout = job->dout + begin * outputs;
+        const float *patches = is_matrix(layer) ? job->in[0] + begin * taps : scratch;
+        if (!is_matrix(layer))
+            gather(layer, job->in[0], begin, begin + count, scratch);
+        if (layer->taps_first) /* the longer rows, which multiply faster */
+            kernels->multiply(taps, outputs, count, patches, 1, taps, dout, outputs, part, outputs);
+        else
+            kernels->multiply(outputs, taps, count, dout, 1, outputs, patches, taps, part, taps);
+        for (size_t p = 0; p < count; p++)
             for (size_t o = 0; o < outputs; o++)
                 dbias[o] += dout[p * outputs + o];
-        if (job->din) {
-            float *din = job->din + n * imp_shape_floats(layer->in);
-            memset(din, 0, imp_shape_floats(layer->in) * sizeof *din);
-            memset(patches, 0, pixels * taps * sizeof *patches);
-            kernels->multiply(pixels, taps, outputs, dout, outputs, 1,
-                              layer->parameters + layer->weight, taps, patches, taps);
-            scatter(layer, patches, din);
-        }
+        if (!din)
+            continue;
+        float *dpatches = is_matrix(layer) ? din + begin * taps : scratch;
+        if (!is_matrix(layer))
+            memset(dpatches, 0, count * taps * sizeof *dpatches);
+        kernels->multiply(count, taps, outputs, dout, outputs, 1, job->pass->shared, taps, dpatches,
+                          taps);
+        if (!is_matrix(layer))
+            scatter(layer, dpatches, begin, begin + count, din);
     }
 }
 
-static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
-                     const float *dout, float *din)
+/* The weights (out, taps) in the order of patches. */
+static void order_weights(const imp_job *job)
 {
-    (void)out;
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .dout = dout, .din = din};
-    imp_each_block(pass, backward_block, &job);
-    imp_add_parts(layer, pass, imp_lines(frozen(layer)), taps_of(layer) * layer->out.channels);
+    const imp_layer *layer = job->layer;
+    const float *weight = job->pass->parameters + layer->weight;
+    for (size_t o = 0; o < layer->out.channels; o++)
+        for (size_t c = 0; c < layer->inputs; c++)
+            for (size_t t = 0; t < area_of(layer); t++)
+                job->pass->shared[o * taps_of(layer) + place_of(layer, c, t)] = *weight++;
 }
 
-const imp_layer_kind imp_layer_conv = {.shared = shared,
-                                       .scratch = scratch,
-                                       .forward = imp_infer_blocks,
-                                       .backward = backward,
-                                       .infer_scratch = infer_scratch,
-                                       .frozen = frozen,
-                                       .freeze = freeze,
-                                       .infer = infer};
+static void add_parts(const imp_job *job)
+{
+    const imp_layer *layer = job->layer;
+    size_t taps = taps_of(layer), outputs = layer->out.channels;
+    size_t output_step = layer->taps_first ? 1 : taps, step = layer->taps_first ? outputs : 1;
+    for (size_t block = 0; block < job->pass->blocks; block++) {
+        const float *part = part_of(job, block), *dbias = part + taps * outputs;
+        float *gradient = job->pass->gradients + layer->weight;
+        for (size_t o = 0; o < outputs; o++)
+            for (size_t c = 0; c < layer->inputs; c++)
+                for (size_t t = 0; t < area_of(layer); t++)
+                    *gradient++ += part[o * output_step + place_of(layer, c, t) * step];
+        for (size_t o = 0; layer->bias != IMP_NONE && o < outputs; o++)
+            job->pass->gradients[layer->bias + o] += dbias[o];
+    }
+}
+
+static void backward(const imp_job *job)
+{
+    order_weights(job);
+    imp_each_block(job, backward_block);
+    add_parts(job);
+}
+
+static void write_onnx(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
+{
+    imp_onnx_node node = imp_onnx_begin(onnx, layer);
+    imp_onnx_weights(&node, layer, norm);
+    imp_onnx_integers(&node, "kernel_shape", (uint64_t[]){layer->kernel, layer->kernel}, 2);
+    imp_onnx_integers(&node, "strides", (uint64_t[]){layer->stride, layer->stride}, 2);
+    uint64_t p = layer->padding;
+    imp_onnx_integers(&node, "pads", (uint64_t[]){p, p, p, p}, 4);
+    imp_onnx_end(&node, "Conv");
+}
+
+const imp_layer_kind imp_layer_conv = {
+    .word = "conv",
+    .usage = "'convKxK:F' with F from 1 to 65536 outputs; then, in this order, '/S' for a stride, "
+             "':valid' for no padding, ':nobias', and ':he' or ':xavier' for other initial weights",
+    .plan = plan,
+    .shared = shared,
+    .scratch = scratch,
+    .forward = imp_infer_blocks,
+    .backward = backward,
+    .forward_tangent = imp_tangent_of_product,
+    .backward_tangent = imp_tangent_of_product_backward,
+    .folds = true,
+    .infer_scratch = infer_scratch,
+    .frozen = frozen,
+    .freeze = freeze,
+    .infer = infer,
+    .write_onnx = write_onnx,
+};

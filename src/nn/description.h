@@ -1,4 +1,8 @@
-/* description.h - the one-line description of a network, as a list of steps. */
+/*
+ * description.h - the one-line description of a network, cut into steps.
+ *
+ * Only brackets and commas are read here; what a layer's words mean is for its kind to say.
+ */
 #ifndef IMP_NN_DESCRIPTION_H
 #define IMP_NN_DESCRIPTION_H
 
@@ -7,26 +11,29 @@
 #include <imp/status.h>
 
 typedef enum imp_step_kind {
-    IMP_STEP_CONV,
-    IMP_STEP_NORM,
-    IMP_STEP_RELU,
-    IMP_STEP_POOL,
-    IMP_STEP_FLATTEN,
-    IMP_STEP_LINEAR
+    IMP_STEP_LAYER,    /* "conv3x3:64" */
+    IMP_STEP_RESIDUAL, /* "residual(" */
+    IMP_STEP_SHORTCUT, /* "|" */
+    IMP_STEP_END       /* ")" */
 } imp_step_kind;
 
 typedef struct imp_step {
     imp_step_kind kind;
-    size_t width; /* output channels of conv and linear, else 0 */
+    const char *text; /* a layer's words, without blanks around them */
+    size_t length;
 } imp_step;
 
-enum { IMP_MAX_STEPS = 256, IMP_MAX_WIDTH = 65536 };
+enum { IMP_MAX_STEPS = 256, IMP_MAX_DEPTH = 4, IMP_BUILT_IN_TEXT = 2048 };
 
-/* Parses `text` into at most IMP_MAX_STEPS steps. */
-imp_status imp_description_parse(const char *text, imp_step steps[IMP_MAX_STEPS], size_t *count,
-                                 imp_error *error);
+typedef struct imp_description {
+    imp_step steps[IMP_MAX_STEPS];
+    size_t count;
+    char built_in[IMP_BUILT_IN_TEXT]; /* the text of a built-in network that has a width */
+} imp_description;
 
-/* "conv3x3", "bn", ... */
-const char *imp_step_name(imp_step_kind kind);
+/* Cuts `text`, which must live as long as the steps, and puts the steps of built-in networks
+ * ("conv4", "resnet12:64") in their place. Brackets match, a residual's shortcut comes after its
+ * body, and residuals are nested at most IMP_MAX_DEPTH deep. */
+imp_status imp_description_parse(const char *text, imp_description *description, imp_error *error);
 
 #endif

@@ -12,22 +12,23 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "nn/arena.h"
 #include "nn/network.h"
 
 /* Memory of one chunk in flight. */
 typedef struct desk {
     struct desk *next;
-    float *memory; /* two activations, then scratch */
+    float *memory; /* activations, then scratch */
 } desk;
 
 struct imp_encoder {
     const imp_kernels *kernels;
-    imp_layer *layers; /* copies; only kind and shapes are used */
-    float **frozen;    /* each layer's weights, in `weights` */
-    size_t layer_count;
+    imp_graph graph; /* copies of the network's layers, in which only kind and shapes are used */
+    float **frozen;  /* each layer's weights, in `weights` */
+    imp_span *spans; /* each layer's output for a chunk; the last one's is the caller's */
     float *weights;
     size_t chunk;             /* images per chunk */
-    size_t activation_floats; /* of the largest layer, for a chunk */
+    size_t activation_floats; /* of a chunk: all spans */
     size_t scratch_floats;
     pthread_mutex_t lock; /* guards idle */
     desk *idle;
@@ -49,55 +50,91 @@ static size_t frozen_floats(const imp_layer *layer)
 
 static void measure(imp_encoder *encoder)
 {
-    size_t largest = 1;
-    for (size_t i = 0; i < encoder->layer_count; i++) {
-        size_t out = imp_shape_floats(encoder->layers[i].out);
+    size_t largest = 1, count = encoder->graph.count;
+    for (size_t i = 0; i < count; i++) {
+        size_t out = imp_shape_floats(encoder->graph.layers[i].out);
         largest = out > largest ? out : largest;
     }
     encoder->chunk = chunk_for(largest);
-    encoder->activation_floats = imp_lines(encoder->chunk * largest);
-    for (size_t i = 0; i < encoder->layer_count; i++) {
-        const imp_layer *layer = &encoder->layers[i];
+    for (size_t i = 0; i < count; i++) {
+        const imp_layer *layer = &encoder->graph.layers[i];
+        size_t floats = i + 1 < count ? encoder->chunk * imp_shape_floats(layer->out) : 0;
+        encoder->spans[i] = (imp_span){.floats = floats, .born = i, .dies = i};
+        for (size_t j = 0; j < layer->input_count; j++)
+            if (layer->input[j] != IMP_NONE)
+                encoder->spans[layer->input[j]].dies = i;
         size_t scratch = layer->kind->infer_scratch
                              ? layer->kind->infer_scratch(layer, encoder->kernels, encoder->chunk)
                              : 0;
         if (scratch > encoder->scratch_floats)
             encoder->scratch_floats = scratch;
     }
+    encoder->activation_floats = imp_arena_place(encoder->spans, count);
+}
+
+/* Copies the layers that do something in evaluation, and freezes their weights. A batch norm that a
+ * layer takes in, with the rectifier behind it, and a dropout are not there any more: `place` says
+ * what became of each layer's output. */
+static void freeze(imp_encoder *encoder, const imp_network *network, size_t *place)
+{
+    const imp_graph *run = &network->run;
+    imp_pass pass = {.kernels = network->kernels,
+                     .parameters = network->used_parameters,
+                     .state = network->state};
+    float *next = encoder->weights;
+    for (size_t i = 0; i < run->count; i++) {
+        const imp_layer *layer = &run->layers[i];
+        const imp_layer *norm = imp_graph_fold(run, network->uses, i);
+        size_t index = encoder->graph.count;
+        imp_layer *copy = &encoder->graph.layers[index];
+        place[i] = index;
+        if (!layer->kind->infer) {
+            place[i] = place[layer->input[0]];
+            continue;
+        }
+        *copy = *layer;
+        for (size_t j = 0; j < layer->input_count; j++)
+            if (layer->input[j] != IMP_NONE)
+                copy->input[j] = place[layer->input[j]];
+        if (layer->kind->freeze)
+            layer->kind->freeze(layer, norm, &pass, next);
+        encoder->frozen[index] = next;
+        encoder->graph.count++;
+        next += frozen_floats(layer);
+        if (norm) {
+            copy->slope = norm->slope;
+            place[++i] = index;
+        }
+    }
 }
 
 imp_status imp_encoder_create(const imp_network *network, imp_encoder **out, imp_error *error)
 {
     *out = NULL;
-    size_t count = network->layer_count, floats = 0;
+    size_t count = network->run.count, floats = 0;
     for (size_t i = 0; i < count; i++)
-        floats += frozen_floats(&network->layers[i]);
+        floats += frozen_floats(&network->run.layers[i]);
     imp_encoder *encoder = imp_allocate_zeroed(1, sizeof *encoder);
     if (!encoder)
         return imp_fail_memory(error, "the encoder");
     pthread_mutex_init(&encoder->lock, NULL);
     encoder->kernels = network->kernels;
-    encoder->layer_count = count;
-    encoder->layers = imp_allocate(count, sizeof *encoder->layers);
+    encoder->graph.layers = imp_allocate(count, sizeof *encoder->graph.layers);
     encoder->frozen = imp_allocate(count, sizeof *encoder->frozen);
+    encoder->spans = imp_allocate(count, sizeof *encoder->spans);
     encoder->weights = imp_allocate(floats, sizeof *encoder->weights);
-    if (!encoder->layers || !encoder->frozen || !encoder->weights) {
+    size_t *place = imp_allocate(count, sizeof *place);
+    bool enough =
+        encoder->graph.layers && encoder->frozen && encoder->spans && encoder->weights && place;
+    if (enough) {
+        freeze(encoder, network, place);
+        measure(encoder);
+        *out = encoder;
+    } else {
         imp_encoder_free(encoder);
-        return imp_fail_memory(error, "the encoder's weights");
     }
-    float *next = encoder->weights;
-    for (size_t i = 0; i < count; i++) {
-        const imp_layer *layer = &network->layers[i];
-        if (layer->kind->freeze)
-            layer->kind->freeze(layer, network->kernels, next);
-        encoder->frozen[i] = next;
-        encoder->layers[i] = (imp_layer){
-            .kind = layer->kind, .in = layer->in, .out = layer->out, .inputs = layer->inputs};
-        next += frozen_floats(layer);
-    }
-    measure(encoder);
-    *out = encoder;
-    return IMP_OK;
+    imp_release(place);
+    return enough ? IMP_OK : imp_fail_memory(error, "the encoder's weights");
 }
 
 void imp_encoder_free(imp_encoder *encoder)
@@ -111,15 +148,16 @@ void imp_encoder_free(imp_encoder *encoder)
         imp_release(d);
     }
     pthread_mutex_destroy(&encoder->lock);
-    imp_release(encoder->layers);
+    imp_release(encoder->graph.layers);
     imp_release(encoder->frozen);
+    imp_release(encoder->spans);
     imp_release(encoder->weights);
     imp_release(encoder);
 }
 
 size_t imp_encoder_output_size(const imp_encoder *encoder)
 {
-    return imp_shape_floats(encoder->layers[encoder->layer_count - 1].out);
+    return imp_shape_floats(encoder->graph.layers[encoder->graph.count - 1].out);
 }
 
 /* An idle desk, or a new one, or NULL without memory. */
@@ -134,7 +172,7 @@ static desk *borrow(imp_encoder *encoder)
         return d;
     d = imp_allocate(1, sizeof *d);
     float *memory =
-        imp_allocate(2 * encoder->activation_floats + encoder->scratch_floats, sizeof *memory);
+        imp_allocate(encoder->activation_floats + encoder->scratch_floats, sizeof *memory);
     if (!d || !memory) {
         imp_release(d);
         imp_release(memory);
@@ -173,15 +211,18 @@ static void encode_chunk(size_t chunk, int worker, void *context)
         __atomic_store_n(job->failed, true, __ATOMIC_RELAXED);
         return;
     }
-    float *scratch = d->memory + 2 * encoder->activation_floats;
-    const float *in = job->images + begin * imp_shape_floats(encoder->layers[0].in);
-    for (size_t i = 0; i < encoder->layer_count; i++) {
-        const imp_layer *layer = &encoder->layers[i];
-        bool last = i + 1 == encoder->layer_count;
-        float *out = last ? job->embeddings + begin * imp_shape_floats(layer->out)
-                          : d->memory + i % 2 * encoder->activation_floats;
+    const imp_graph *graph = &encoder->graph;
+    float *scratch = d->memory + encoder->activation_floats;
+    const float *pixels = job->images + begin * imp_shape_floats(graph->layers[0].in);
+    for (size_t i = 0; i < graph->count; i++) {
+        const imp_layer *layer = &graph->layers[i];
+        float *out = i + 1 == graph->count ? job->embeddings + begin * imp_shape_floats(layer->out)
+                                           : d->memory + encoder->spans[i].at;
+        const float *in[IMP_MAX_INPUTS];
+        for (size_t j = 0; j < layer->input_count; j++)
+            in[j] = layer->input[j] == IMP_NONE ? pixels
+                                                : d->memory + encoder->spans[layer->input[j]].at;
         layer->kind->infer(layer, encoder->kernels, encoder->frozen[i], images, in, out, scratch);
-        in = out;
     }
     give_back(encoder, d);
 }

@@ -57,11 +57,11 @@ static signed_weights signed_of(const imp_layer *layer, float *memory)
 }
 
 /* Sets output channel `out`: z = scale * w.p + bias. */
-static void set_signed(const imp_layer *layer, signed_weights s, size_t out, double scale,
-                       double bias)
+static void set_signed(const imp_layer *layer, const imp_pass *pass, signed_weights s, size_t out,
+                       double scale, double bias)
 {
     size_t taps = taps_of(layer);
-    const float *w = layer->parameters + layer->weight + out * taps;
+    const float *w = pass->parameters + layer->weight + out * taps;
     float sign = scale > 0 ? 1 : scale < 0 ? -1 : 0;
     for (size_t i = 0; i < taps; i++)
         s.weights[i * IMP_CHANNELS + out] = sign * w[i];
@@ -69,7 +69,7 @@ static void set_signed(const imp_layer *layer, signed_weights s, size_t out, dou
     s.bias[out] = (float)bias;
 }
 
-/* What lies in layer->kept. */
+/* What lies in job->kept. */
 typedef struct kept_arrays {
     double *sums;     /* (taps) s */
     double *products; /* (taps, taps) P */
@@ -80,10 +80,12 @@ typedef struct kept_arrays {
     uint8_t *winner;  /* (N, H/2, W/2, 64) */
 } kept_arrays;
 
-static kept_arrays arrays_of(const imp_layer *layer, const imp_pass *pass)
+static kept_arrays arrays_of(const imp_job *job)
 {
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
     size_t taps = taps_of(layer);
-    kept_arrays a = {.weights = layer->kept};
+    kept_arrays a = {.weights = job->kept};
     a.padded = a.weights + signed_floats(layer);
     a.winner = (uint8_t *)(void *)(a.padded + padded_floats(layer, pass->kernels, pass->images));
     a.mean = (double *)(void *)(a.winner + pass->images * imp_shape_floats(layer->out));
@@ -169,7 +171,7 @@ static void mean_block(size_t block, int worker, void *context)
     memset(sum, 0, in.channels * sizeof *sum);
     for (size_t n = images.begin; n < images.end; n++)
         for (size_t c = 0; c < in.channels; c++) {
-            const float *plane = job->in + (n * in.channels + c) * in.height * in.width;
+            const float *plane = job->in[0] + (n * in.channels + c) * in.height * in.width;
             for (size_t i = 0; i < in.height * in.width; i++)
                 sum[c] += plane[i];
         }
@@ -185,8 +187,8 @@ static void pad_block(size_t block, int worker, void *context)
     (void)worker;
     const pad_job *padding = context;
     const imp_job *job = &padding->job;
-    pad(job->layer, imp_images_of(job->pass, block), job->in, padding->mean,
-        arrays_of(job->layer, job->pass).padded);
+    pad(job->layer, imp_images_of(job->pass, block), job->in[0], padding->mean,
+        arrays_of(job).padded);
 }
 
 /* Not in one loop with the padding: the kernel reads a little past its last image, into the next
@@ -195,20 +197,22 @@ static void moments_block(size_t block, int worker, void *context)
 {
     (void)worker;
     const imp_job *job = context;
-    imp_padded in = padded_of(job->layer, arrays_of(job->layer, job->pass).padded,
-                              imp_images_of(job->pass, block));
+    imp_padded in = padded_of(job->layer, arrays_of(job).padded, imp_images_of(job->pass, block));
     double *sums = sums_of(job, block);
     job->pass->kernels->first_moments(&in, sums, sums + taps_of(job->layer));
 }
 
 /* The norm from s and P. */
-static void normalise(imp_layer *layer, const imp_pass *pass, const double *channel_mean)
+static void normalise(const imp_job *job, const double *channel_mean)
 {
-    kept_arrays a = arrays_of(layer, pass);
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
+    const float *bias = imp_bias_of(layer, pass);
+    kept_arrays a = arrays_of(job);
     size_t taps = taps_of(layer);
     double count = (double)(pass->images * layer->in.height * layer->in.width);
     for (size_t out = 0; out < IMP_CHANNELS; out++) {
-        const float *w = layer->parameters + layer->weight + out * taps;
+        const float *w = pass->parameters + layer->weight + out * taps;
         double mean = 0, squares = 0, shifted = 0;
         for (size_t i = 0; i < taps; i++) {
             double row = 0;
@@ -223,11 +227,11 @@ static void normalise(imp_layer *layer, const imp_pass *pass, const double *chan
             deviation = 0;
         a.mean[out] = mean;
         a.rstd[out] = 1 / sqrt(deviation / count + IMP_NORM_EPS);
-        double scale = layer->parameters[layer->gamma + out] * a.rstd[out];
-        set_signed(layer, signed_of(layer, a.weights), out, scale,
-                   layer->parameters[layer->beta + out] - mean * scale);
-        imp_running_update(layer, out, mean + shifted + layer->parameters[layer->bias + out],
-                           deviation, count);
+        double scale = pass->parameters[layer->gamma + out] * a.rstd[out];
+        set_signed(layer, pass, signed_of(layer, a.weights), out, scale,
+                   pass->parameters[layer->beta + out] - mean * scale);
+        imp_statistics_note(layer, pass, out, mean + shifted + (bias ? bias[out] : 0), deviation,
+                            count);
     }
 }
 
@@ -235,7 +239,7 @@ static void forward_block(size_t block, int worker, void *context)
 {
     (void)worker;
     const imp_job *job = context;
-    kept_arrays a = arrays_of(job->layer, job->pass);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(job->pass, block);
     imp_padded in = padded_of(job->layer, a.padded, images);
     size_t at = images.begin * imp_shape_floats(job->layer->out);
@@ -244,14 +248,16 @@ static void forward_block(size_t block, int worker, void *context)
                                       a.winner + at);
 }
 
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
+static void forward(const imp_job *job)
 {
-    pad_job padding = {.job = {.layer = layer, .pass = pass, .in = in, .out = out}};
-    kept_arrays a = arrays_of(layer, pass);
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
+    pad_job padding = {.job = *job};
+    kept_arrays a = arrays_of(job);
     size_t taps = taps_of(layer);
 
-    imp_each_block(pass, mean_block, &padding.job);
-    const double *total = total_sums(&padding.job, layer->in.channels);
+    imp_each_block(job, mean_block);
+    const double *total = total_sums(job, layer->in.channels);
     for (size_t c = 0; c < layer->in.channels; c++)
         padding.mean[c] =
             (float)(total[c] / (double)(pass->images * layer->in.height * layer->in.width));
@@ -260,20 +266,20 @@ static void forward(imp_layer *layer, const imp_pass *pass, const float *in, flo
     size_t used = pass->images * layer->in.channels * plane_floats(layer);
     size_t floats = padded_floats(layer, pass->kernels, pass->images);
     memset(a.padded + used, 0, (floats - used) * sizeof(float));
-    imp_each_block(pass, pad_block, &padding);
-    imp_each_block(pass, moments_block, &padding.job);
-    total = total_sums(&padding.job, taps + taps * taps);
+    imp_parallel(pass->blocks, pass->threads, pad_block, &padding);
+    imp_each_block(job, moments_block);
+    total = total_sums(job, taps + taps * taps);
     memcpy(a.sums, total, taps * sizeof *total);
     memcpy(a.products, total + taps, taps * taps * sizeof *total);
 
-    normalise(layer, pass, padding.mean);
-    imp_each_block(pass, forward_block, &padding.job);
+    normalise(job, padding.mean);
+    imp_each_block(job, forward_block);
 }
 
 static void backward_block(size_t block, int worker, void *context)
 {
     const imp_job *job = context;
-    kept_arrays a = arrays_of(job->layer, job->pass);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(job->pass, block);
     imp_padded in = padded_of(job->layer, a.padded, images);
     size_t at = images.begin * imp_shape_floats(job->layer->out);
@@ -282,23 +288,22 @@ static void backward_block(size_t block, int worker, void *context)
                                        sums + IMP_CHANNELS, imp_scratch_of(job->pass, worker));
 }
 
-static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
-                     const float *dout, float *din)
+/* Always the first layer: nobody asks for the gradient of the images. */
+static void backward(const imp_job *job)
 {
-    (void)out;
-    (void)din; /* always the first layer: nobody asks for the gradient of the images */
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .dout = dout};
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
     size_t taps = taps_of(layer);
-    kept_arrays a = arrays_of(layer, pass);
-    imp_each_block(pass, backward_block, &job);
-    const double *sum_dz = total_sums(&job, (taps + 1) * IMP_CHANNELS);
+    kept_arrays a = arrays_of(job);
+    imp_each_block(job, backward_block);
+    const double *sum_dz = total_sums(job, (taps + 1) * IMP_CHANNELS);
     const double *patches = sum_dz + IMP_CHANNELS; /* D, (taps, 64) */
     double count = (double)(pass->images * layer->in.height * layer->in.width);
     for (size_t c = 0; c < IMP_CHANNELS; c++) {
-        const float *w = layer->parameters + layer->weight + c * taps;
-        float *dw = layer->gradients + layer->weight + c * taps;
+        const float *w = pass->parameters + layer->weight + c * taps;
+        float *dw = pass->gradients + layer->weight + c * taps;
         double mean = a.mean[c], rstd = a.rstd[c],
-               scale = layer->parameters[layer->gamma + c] * rstd;
+               scale = pass->parameters[layer->gamma + c] * rstd;
         double dgamma = -mean * sum_dz[c];
         for (size_t i = 0; i < taps; i++)
             dgamma += w[i] * patches[i * IMP_CHANNELS + c];
@@ -311,8 +316,8 @@ static void backward(imp_layer *layer, const imp_pass *pass, const float *in, co
                 (float)(scale * (patches[i * IMP_CHANNELS + c] - sum_dz[c] / count * a.sums[i] -
                                  rstd * dgamma / count * covariance));
         }
-        layer->gradients[layer->gamma + c] += (float)dgamma;
-        layer->gradients[layer->beta + c] += (float)sum_dz[c];
+        pass->gradients[layer->gamma + c] += (float)dgamma;
+        pass->gradients[layer->beta + c] += (float)sum_dz[c];
     }
 }
 
@@ -328,13 +333,15 @@ static size_t frozen(const imp_layer *layer)
     return signed_floats(layer);
 }
 
-static void freeze(const imp_layer *layer, const imp_kernels *kernels, float *frozen)
+static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
+                   float *frozen)
 {
-    (void)kernels;
-    float scale[IMP_CHANNELS], bias[IMP_CHANNELS];
-    imp_running_fold(layer, layer->parameters + layer->bias, scale, bias);
-    for (size_t out = 0; out < IMP_CHANNELS; out++)
-        set_signed(layer, signed_of(layer, frozen), out, scale[out], bias[out]);
+    (void)norm;
+    const float *bias = imp_bias_of(layer, pass);
+    for (size_t out = 0; out < IMP_CHANNELS; out++) {
+        imp_affine f = imp_running_fold(layer, pass, out, bias ? bias[out] : 0);
+        set_signed(layer, pass, signed_of(layer, frozen), out, f.scale, f.shift);
+    }
 }
 
 /* the images with their border */
@@ -344,11 +351,11 @@ static size_t infer_scratch(const imp_layer *layer, const imp_kernels *kernels, 
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                  size_t images, const float *in, float *out, float *padded)
+                  size_t images, const float *const *in, float *out, float *padded)
 {
     static const double no_shift[IMP_FIRST_MAX_CHANNELS];
     imp_images all = {0, images};
-    pad(layer, all, in, no_shift, padded);
+    pad(layer, all, in[0], no_shift, padded);
     imp_padded p = padded_of(layer, padded, all);
     signed_weights s = signed_of(layer, (float *)frozen);
     kernels->first_forward(&p, s.weights, s.scale, s.bias, out, NULL);

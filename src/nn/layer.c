@@ -1,35 +1,47 @@
 /*
  * layer.c - what several kinds of layers do alike: running a serial function block by block, and
- * adding up what the blocks found.
+ * looking at a graph of layers.
  */
 #include "nn/layer.h"
+
+#include <string.h>
+
+#include "nn/network.h"
 
 static void infer_block(size_t block, int worker, void *context)
 {
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
     imp_images images = imp_images_of(job->pass, block);
-    layer->kind->infer(layer, job->pass->kernels, job->pass->shared, images.end - images.begin,
-                       job->in + images.begin * imp_shape_floats(layer->in),
+    const float *in[IMP_MAX_INPUTS];
+    for (size_t i = 0; i < layer->input_count; i++)
+        in[i] = job->in[i] + images.begin * imp_shape_floats(layer->in);
+    layer->kind->infer(layer, job->pass->kernels, job->pass->shared, images.end - images.begin, in,
                        job->out + images.begin * imp_shape_floats(layer->out),
                        imp_scratch_of(job->pass, worker));
 }
 
-void imp_infer_blocks(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
+void imp_infer_blocks(const imp_job *job)
 {
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    if (layer->kind->freeze)
-        layer->kind->freeze(layer, pass->kernels, pass->shared);
-    imp_each_block(pass, infer_block, &job);
+    const imp_layer_kind *kind = job->layer->kind;
+    if (kind->freeze)
+        kind->freeze(job->layer, NULL, job->pass, job->pass->shared);
+    imp_each_block(job, infer_block);
 }
 
-void imp_add_parts(imp_layer *layer, const imp_pass *pass, size_t stride, size_t weights)
+void imp_graph_uses(const imp_graph *graph, size_t *uses)
 {
-    for (size_t block = 0; block < pass->blocks; block++) {
-        const float *part = pass->shared + block * stride;
-        for (size_t i = 0; i < weights; i++)
-            layer->gradients[layer->weight + i] += part[i];
-        for (size_t o = 0; o < layer->out.channels; o++)
-            layer->gradients[layer->bias + o] += part[weights + o];
-    }
+    memset(uses, 0, graph->count * sizeof *uses);
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t j = 0; j < graph->layers[i].input_count; j++)
+            if (graph->layers[i].input[j] != IMP_NONE)
+                uses[graph->layers[i].input[j]]++;
+}
+
+const imp_layer *imp_graph_fold(const imp_graph *graph, const size_t *uses, size_t index)
+{
+    const imp_layer *next = &graph->layers[index + 1];
+    bool folds = graph->layers[index].kind->folds && uses[index] == 1 && index + 1 < graph->count &&
+                 next->kind == &imp_layer_norm && next->input[0] == index;
+    return folds ? next : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * layer.h - what every layer of a network is: shapes, places of its parameters, and the functions
- * of its kind.
+ * layer.h - what every layer of a network is: the layers it reads from, shapes, places of its
+ * parameters, and the functions of its kind.
  *
  * Between layers, activations are (N, H, W, C); the images that enter a network are
  * (N, C, H, W). A layer cuts its work into pass->blocks blocks of images, which depend on the
@@ -12,22 +12,41 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
 
 #include "base/parallel.h"
 #include "kernels/kernels.h"
 
 typedef struct imp_shape {
     size_t channels, height, width;
+    bool flat; /* a vector, (N, C) to PyTorch: there is no map any more */
 } imp_shape;
+
+static inline size_t imp_shape_pixels(imp_shape shape)
+{
+    return shape.height * shape.width;
+}
 
 static inline size_t imp_shape_floats(imp_shape shape)
 {
-    return shape.channels * shape.height * shape.width;
+    return shape.channels * imp_shape_pixels(shape);
 }
+
+typedef struct imp_layer imp_layer;
+typedef struct imp_plan imp_plan; /* plan.h */
+typedef struct imp_onnx imp_onnx; /* onnx_node.h */
 
 /* A step on one batch. */
 typedef struct imp_pass {
     const imp_kernels *kernels;
+    const float *parameters; /* the network's flat arrays, which places are offsets into */
+    float *gradients;
+    const float *state;
+    double *statistics;  /* of this batch, in the places of the running ones in `state` */
+    uint64_t seed, step; /* of dropout, */
+    bool drops;          /* if there is any */
     size_t images;
     size_t blocks; /* of images */
     int threads;
@@ -36,70 +55,121 @@ typedef struct imp_pass {
     size_t scratch_stride; /* floats from worker to worker */
 } imp_pass;
 
-typedef struct imp_layer imp_layer;
+enum { IMP_MAX_INPUTS = 2 };
+
+/* How what a layer computes changes while the parameters move: derivatives along one direction of
+ * what stands in imp_job under the same name. Those of images, and of whatever depends on no
+ * parameters, are zero, and NULL. */
+typedef struct imp_tangent {
+    const float *parameters; /* the direction */
+    float *gradients;
+    const float *in[IMP_MAX_INPUTS];
+    float *out;
+    const float *dout;
+    float *din[IMP_MAX_INPUTS];
+    float *spare; /* memory for the duration of a call, as large as the largest din */
+} imp_tangent;
+
+/* One layer's work on one batch; the body of a parallel loop gets it as its context. */
+typedef struct imp_job {
+    const imp_layer *layer;
+    const imp_pass *pass;
+    const float *in[IMP_MAX_INPUTS];
+    float *out;
+    float *kept;
+    const float *dout;          /* backward: the gradient of out */
+    float *din[IMP_MAX_INPUTS]; /* backward: of in; NULL where nobody asks for it */
+    const imp_tangent *tangent; /* tangents only */
+} imp_job;
 
 typedef struct imp_layer_kind {
+    /* Description. The letters a layer begins with in a description ("conv" of "conv3x3:64"), and
+     * how it is written in full; NULL for a kind that is chosen and not described (fuse.c). `plan`
+     * reads what follows the letters, sets layer->out and whatever else the kind uses, and names
+     * the layer's tensors. layer->in is set, and layer->out equal to it. */
+    const char *word, *usage;
+    imp_status (*plan)(imp_plan *plan, imp_layer *layer);
+
     /* Training. Memory is counted in floats, for pass->images images: `kept` from forward to
      * backward, `shared` for the duration of a call, `scratch` per worker for the duration of a
      * block. NULL: none. */
     size_t (*kept)(const imp_layer *layer, const imp_pass *pass);
     size_t (*shared)(const imp_layer *layer, const imp_pass *pass);
     size_t (*scratch)(const imp_layer *layer, const imp_kernels *kernels);
-    void (*forward)(imp_layer *layer, const imp_pass *pass, const float *in, float *out);
-    /* Adds to the layer's gradients and overwrites din, unless din is NULL. */
-    void (*backward)(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
-                     const float *dout, float *din);
+    void (*forward)(const imp_job *job);
+    /* Adds to the layer's gradients and overwrites din. */
+    void (*backward)(const imp_job *job);
+
+    /* Tangents, for second derivatives (hessian.h). `forward_tangent` comes after forward and
+     * writes tangent->out; `backward_tangent` after backward, adds to tangent->gradients and
+     * overwrites tangent->din. Both may use shared and scratch memory as forward and backward do. A
+     * kind that has none is not part of networks that need them. */
+    void (*forward_tangent)(const imp_job *job);
+    void (*backward_tangent)(const imp_job *job);
 
     /* Evaluation. `freeze` writes what `infer` needs of the parameters, `frozen` floats of it.
-     * `infer` is serial and gets `infer_scratch` floats for its number of images. */
+     * Where `folds`, it also takes in the batch norm that follows, if `norm` is not NULL, and
+     * `infer` the rectifier behind that. `infer` is serial and gets `infer_scratch` floats for its
+     * number of images. NULL: in evaluation the layer does nothing. */
+    bool folds;
     size_t (*infer_scratch)(const imp_layer *layer, const imp_kernels *kernels, size_t images);
     size_t (*frozen)(const imp_layer *layer);
-    void (*freeze)(const imp_layer *layer, const imp_kernels *kernels, float *frozen);
+    void (*freeze)(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
+                   float *frozen);
     void (*infer)(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                  size_t images, const float *in, float *out, float *scratch);
+                  size_t images, const float *const *in, float *out, float *scratch);
+
+    /* Writes the layer's ONNX nodes; `norm` as in freeze(). NULL: in evaluation the layer does
+     * nothing. */
+    void (*write_onnx)(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx);
 } imp_layer_kind;
 
-/* A convolution's or linear layer's numbers, and a batch norm's; a fused block has both. Places
- * are offsets into the network's flat arrays. */
+/* The place of a layer's tensor that it does not have, and of an input that is the images. */
+#define IMP_NONE SIZE_MAX
+
+/* A kind uses what it needs of this. Places are offsets into the network's flat arrays; a fused
+ * block has a convolution's and a batch norm's. */
 struct imp_layer {
     const imp_layer_kind *kind;
-    imp_shape in, out;
+    size_t input[IMP_MAX_INPUTS], input_count; /* the layers whose outputs it reads */
+    imp_shape in, out;                         /* `in` of every input */
+    bool trained;                              /* its output depends on parameters */
     size_t inputs; /* input channels of the weights; in.channels unless those are padded */
-    size_t weight, bias;
+    size_t kernel, stride, padding; /* of a convolution, square */
+    bool taps_first;                /* its weight gradient is summed as (taps, outputs) */
+    float slope;                    /* of a rectifier below zero; 1 for none */
+    float rate;                     /* of dropout */
+    bool whole_channels;            /* dropout of channels rather than of numbers */
+    size_t number;                  /* dropout: which of the network's it is */
+    size_t weight, bias;            /* a convolution may have no bias: IMP_NONE */
     size_t gamma, beta, running_mean, running_var;
-    float *parameters, *gradients, *state;
-    float *kept;
 };
 
-/* (N, C, H, W) to (N, H, W, C), C padded with zeros up to out.channels */
+/* (N, C, H, W) to (N, H, W, C), C padded with zeros up to out.channels: the first layer of all */
 extern const imp_layer_kind imp_layer_arrange;
-/* 3x3 convolution, any number of channels */
 extern const imp_layer_kind imp_layer_conv;
-/* batch norm */
 extern const imp_layer_kind imp_layer_norm;
-extern const imp_layer_kind imp_layer_relu;
-/* 2x2 maximum */
+extern const imp_layer_kind imp_layer_relu, imp_layer_leaky;
 extern const imp_layer_kind imp_layer_pool;
-/* to PyTorch's order (N, C, H, W) */
+extern const imp_layer_kind imp_layer_average, imp_layer_global_average;
+extern const imp_layer_kind imp_layer_dropout;
 extern const imp_layer_kind imp_layer_flatten;
 extern const imp_layer_kind imp_layer_linear;
+/* the sum of two inputs: the end of a residual */
+extern const imp_layer_kind imp_layer_add;
 /* fused convolution, norm, relu, pool: 1..4 channels to 64, and 64 to 64 */
 extern const imp_layer_kind imp_layer_first;
 extern const imp_layer_kind imp_layer_winograd;
+/* a 3x3 convolution of 64 to 64 channels on its own */
+extern const imp_layer_kind imp_layer_winograd_conv;
+/* batch norm, its rectifier and pool */
+extern const imp_layer_kind imp_layer_norm_pool;
+/* a convolution of 3x3 that is a sum of products of transformed tiles */
+extern const imp_layer_kind imp_layer_tiled_conv;
 
 /* Batch norm's constants, as PyTorch's. */
 #define IMP_NORM_EPS 1e-5
 #define IMP_NORM_MOMENTUM 0.1
-
-/* One layer's work on one batch, as the body of a parallel loop gets it. */
-typedef struct imp_job {
-    imp_layer *layer;
-    const imp_pass *pass;
-    const float *in;
-    float *out;
-    const float *dout;
-    float *din;
-} imp_job;
 
 /* The images of one block. */
 typedef struct imp_images {
@@ -112,19 +182,37 @@ static inline imp_images imp_images_of(const imp_pass *pass, size_t block)
                         imp_block_begin(pass->images, pass->blocks, block + 1)};
 }
 
-static inline void imp_each_block(const imp_pass *pass, imp_parallel_body *body, void *context)
+/* Runs body(block, worker, job) for all blocks of images. */
+static inline void imp_each_block(const imp_job *job, imp_parallel_body *body)
 {
-    imp_parallel(pass->blocks, pass->threads, body, context);
+    imp_parallel(job->pass->blocks, job->pass->threads, body, (void *)job);
 }
 
 /* Forward of a layer whose training and evaluation are the same serial function: infer() on every
  * block, with what freeze() wrote to the shared memory. */
-void imp_infer_blocks(imp_layer *layer, const imp_pass *pass, const float *in, float *out);
+void imp_infer_blocks(const imp_job *job);
 
-/* Adds the blocks' parts of the weights' and bias's gradients up, in order. Each lies `stride`
- * floats after the one before in the shared memory: `weights` numbers, then one per output channel.
- */
-void imp_add_parts(imp_layer *layer, const imp_pass *pass, size_t stride, size_t weights);
+/* Tangents of layers without parameters. Linear ones: forward, or backward, of the tangent. A
+ * rectifier: its slopes, which is what backward multiplies by. */
+void imp_tangent_by_forward(const imp_job *job);
+void imp_tangent_by_slopes(const imp_job *job);
+void imp_tangent_by_backward(const imp_job *job);
+
+/* Tangents of layers that are linear in their input and in their parameters: the product rule. */
+void imp_tangent_of_product(const imp_job *job);
+void imp_tangent_of_product_backward(const imp_job *job);
+
+/* The bias of a layer, or NULL if it has none. */
+static inline const float *imp_bias_of(const imp_layer *layer, const imp_pass *pass)
+{
+    return layer->bias == IMP_NONE ? NULL : pass->parameters + layer->bias;
+}
+
+/* x above zero, slope * x below; this way round NaN stays NaN, and no slope makes no -0 */
+static inline float imp_rectify(float x, float slope)
+{
+    return x < 0 ? (slope > 0 ? slope * x : 0) : x;
+}
 
 /* n floats rounded up to whole cache lines, so that arrays carved one after another stay aligned.
  */

@@ -4,12 +4,13 @@
  */
 #include <string.h>
 
-#include "nn/layer.h"
+#include "nn/onnx_node.h"
+#include "nn/plan.h"
 
 /* (C, H, W) of one image to (H, W, C'), channels beyond C zero. */
 static void to_channels_last(imp_shape in, size_t channels, const float *image, float *out)
 {
-    size_t pixels = in.height * in.width;
+    size_t pixels = imp_shape_pixels(in);
     if (channels > in.channels)
         memset(out, 0, pixels * channels * sizeof *out);
     for (size_t c = 0; c < in.channels; c++)
@@ -19,28 +20,45 @@ static void to_channels_last(imp_shape in, size_t channels, const float *image, 
 
 static void to_channels_first(imp_shape in, const float *image, float *out)
 {
-    size_t pixels = in.height * in.width;
+    size_t pixels = imp_shape_pixels(in);
     for (size_t p = 0; p < pixels; p++)
         for (size_t c = 0; c < in.channels; c++)
             out[c * pixels + p] = image[p * in.channels + c];
 }
 
 static void arrange(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                    size_t images, const float *in, float *out, float *scratch)
+                    size_t images, const float *const *in, float *out, float *scratch)
 {
     (void)kernels, (void)frozen, (void)scratch;
     for (size_t n = 0; n < images; n++)
-        to_channels_last(layer->in, layer->out.channels, in + n * imp_shape_floats(layer->in),
+        to_channels_last(layer->in, layer->out.channels, in[0] + n * imp_shape_floats(layer->in),
                          out + n * imp_shape_floats(layer->out));
 }
 
+static void arrange_backward(const imp_job *job)
+{
+    (void)job; /* nobody asks for the gradient of the images */
+}
+
+const imp_layer_kind imp_layer_arrange = {
+    .forward = imp_infer_blocks, .backward = arrange_backward, .infer = arrange};
+
+static imp_status plan_flatten(imp_plan *plan, imp_layer *layer)
+{
+    layer->out =
+        (imp_shape){.channels = imp_shape_floats(layer->in), .height = 1, .width = 1, .flat = true};
+    if (layer->in.flat)
+        imp_plan_drop(plan);
+    return imp_take_end(plan);
+}
+
 static void flatten(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                    size_t images, const float *in, float *out, float *scratch)
+                    size_t images, const float *const *in, float *out, float *scratch)
 {
     (void)kernels, (void)frozen, (void)scratch;
     size_t size = imp_shape_floats(layer->in);
     for (size_t n = 0; n < images; n++)
-        to_channels_first(layer->in, in + n * size, out + n * size);
+        to_channels_first(layer->in, in[0] + n * size, out + n * size);
 }
 
 static void flatten_backward_block(size_t block, int worker, void *context)
@@ -51,27 +69,31 @@ static void flatten_backward_block(size_t block, int worker, void *context)
     imp_images images = imp_images_of(job->pass, block);
     for (size_t n = images.begin; n < images.end; n++)
         to_channels_last(in, in.channels, job->dout + n * imp_shape_floats(in),
-                         job->din + n * imp_shape_floats(in));
+                         job->din[0] + n * imp_shape_floats(in));
 }
 
-static void flatten_backward(imp_layer *layer, const imp_pass *pass, const float *in,
-                             const float *out, const float *dout, float *din)
+static void flatten_backward(const imp_job *job)
 {
-    (void)in, (void)out;
-    imp_job job = {.layer = layer, .pass = pass, .dout = dout, .din = din};
-    if (din)
-        imp_each_block(pass, flatten_backward_block, &job);
+    if (job->din[0])
+        imp_each_block(job, flatten_backward_block);
 }
 
-static void arrange_backward(imp_layer *layer, const imp_pass *pass, const float *in,
-                             const float *out, const float *dout, float *din)
+static void write_flatten(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
 {
-    /* nobody asks for the gradient of the images */
-    (void)layer, (void)pass, (void)in, (void)out, (void)dout, (void)din;
+    (void)norm;
+    imp_onnx_node node = imp_onnx_begin(onnx, layer);
+    imp_onnx_integer(&node, "axis", 1);
+    imp_onnx_end(&node, "Flatten");
 }
-
-const imp_layer_kind imp_layer_arrange = {
-    .forward = imp_infer_blocks, .backward = arrange_backward, .infer = arrange};
 
 const imp_layer_kind imp_layer_flatten = {
-    .forward = imp_infer_blocks, .backward = flatten_backward, .infer = flatten};
+    .word = "flatten",
+    .usage = "'flatten', which takes no number",
+    .plan = plan_flatten,
+    .forward = imp_infer_blocks,
+    .backward = flatten_backward,
+    .forward_tangent = imp_tangent_by_forward,
+    .backward_tangent = imp_tangent_by_backward,
+    .infer = flatten,
+    .write_onnx = write_flatten,
+};

@@ -53,8 +53,8 @@ imp_status imp_network_save_with(imp_network *network, const imp_additions *addi
                additions->tensor_count * sizeof *tensors);
     if (additions->metadata_count > 0)
         memcpy(metadata + OWN, additions->metadata, additions->metadata_count * sizeof *metadata);
-    imp_status status =
-        imp_safetensors_save(path, tensors, tensor_count, metadata, metadata_count, error);
+    imp_status status = imp_safetensors_save_keeping(path, additions->kept, tensors, tensor_count,
+                                                     metadata, metadata_count, error);
     imp_release(tensors);
     imp_release(metadata);
     return status;
@@ -125,6 +125,7 @@ static bool is_ignored(const char *name)
     size_t length = strlen(name), tail = sizeof suffix - 1;
     return (length > tail && strcmp(name + length - tail, suffix) == 0) ||
            strncmp(name, IMP_METHOD_PREFIX, strlen(IMP_METHOD_PREFIX)) == 0 ||
+           strncmp(name, IMP_LEARNER_PREFIX, strlen(IMP_LEARNER_PREFIX)) == 0 ||
            strncmp(name, IMP_TRAINING_PREFIX, strlen(IMP_TRAINING_PREFIX)) == 0;
 }
 
@@ -187,7 +188,7 @@ imp_status imp_network_from_file(const imp_safetensors *file, const char *wanted
                                  imp_error *error)
 {
     *out = NULL;
-    imp_network_options settled = {.size = sizeof settled};
+    imp_network_options settled = imp_network_defaults();
     const char *description = NULL;
     imp_status status =
         imp_take_options(&settled, sizeof settled, options, "imp_network_options", error);

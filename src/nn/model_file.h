@@ -11,6 +11,7 @@
 
 /* Names that begin so are not the network's; imp_network_load() passes over them. */
 #define IMP_METHOD_PREFIX "method."
+#define IMP_LEARNER_PREFIX "learner."
 #define IMP_TRAINING_PREFIX "training."
 
 /* What else goes into the file. The names begin as above; the keys are none of format, network and
@@ -20,6 +21,7 @@ typedef struct imp_additions {
     size_t tensor_count;
     const imp_metadata *metadata;
     size_t metadata_count;
+    const char *kept; /* what the file before it is called then; NULL: it is not kept */
 } imp_additions;
 
 /* imp_network_save() with additions. */

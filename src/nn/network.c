@@ -6,45 +6,52 @@
  */
 #include "nn/network.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/random.h"
+#include "nn/arena.h"
+#include "nn/statistics.h"
 
-/* Xavier-uniform with gain sqrt(2) (Glorot & Bengio 2010); every tensor has its own sequence of
- * random numbers, so that one layer's size does not change another's start. */
-static void draw_weights(const imp_tensor_place *place, uint64_t seed, size_t index, float *values)
-{
-    size_t taps = place->count / (place->shape[0] * place->shape[1]); /* 9 or 1 */
-    double bound = sqrt(2) * sqrt(6.0 / (double)((place->shape[0] + place->shape[1]) * taps));
-    imp_random random = imp_random_start(seed, IMP_STREAM_WEIGHTS, index);
-    for (size_t i = 0; i < place->count; i++)
-        values[i] = (float)(bound * (2 * imp_random_uniform(&random) - 1));
-}
+enum { SPANS = 1 + IMP_MAX_INPUTS, SUM_BLOCKS = 16 };
 
+/* Every tensor has its own sequence of random numbers, so that one layer's size does not change
+ * another's start. */
 static void initialise(imp_network *network)
 {
     for (size_t i = 0; i < network->place_count; i++) {
         const imp_tensor_place *place = &network->places[i];
         float *values = (place->trained ? network->parameters : network->state) + place->offset;
-        if (place->rank > 1)
-            draw_weights(place, network->options.seed, i, values);
-        const char *suffix = strrchr(place->name, '.') + 1;
-        bool starts_at_one = strcmp(suffix, "running_var") == 0 ||
-                             (strcmp(suffix, "weight") == 0 && place->rank == 1);
-        for (size_t j = 0; starts_at_one && j < place->count; j++)
-            values[j] = 1;
+        double size = place->start.size;
+        imp_random random = imp_random_start(network->options.seed, IMP_STREAM_WEIGHTS, i);
+        for (size_t j = 0; j < place->count; j++)
+            switch (place->start.kind) {
+            case IMP_START_CONSTANT:
+                values[j] = (float)size;
+                break;
+            case IMP_START_UNIFORM:
+                values[j] = (float)(size * (2 * imp_random_uniform(&random) - 1));
+                break;
+            case IMP_START_NORMAL:
+                values[j] = (float)(size * imp_random_normal(&random));
+                break;
+            }
     }
 }
 
-imp_status imp_network_draft(const char *description, const imp_network_options *options,
-                             imp_network **out, imp_error *error)
+void imp_network_options_init(imp_network_options *options, size_t size)
+{
+    const imp_network_options defaults = {0};
+    imp_give_options(options, size, &defaults, sizeof defaults);
+}
+
+static imp_status draft(const char *description, const imp_network_options *options,
+                        bool has_tangents, imp_network **out, imp_error *error)
 {
     *out = NULL;
-    imp_network_options taken = {.size = sizeof taken};
+    imp_network_options taken = imp_network_defaults();
     imp_status status =
         imp_take_options(&taken, sizeof taken, options, "imp_network_options", error);
     if (status)
@@ -54,11 +61,15 @@ imp_status imp_network_draft(const char *description, const imp_network_options 
         return imp_fail_memory(error, "the network");
     network->options = taken;
     network->options.threads = imp_parallel_threads(taken.threads);
+    network->drops = true;
+    network->has_tangents = has_tangents;
     network->description = imp_duplicate(description);
     status = network->description ? imp_kernels_choose(&network->kernels, error)
                                   : imp_fail_memory(error, "the network");
     if (!status)
         status = imp_network_plan(network, error);
+    if (!status)
+        status = imp_network_fuse(network, error);
     if (status)
         imp_network_free(network);
     else
@@ -66,20 +77,32 @@ imp_status imp_network_draft(const char *description, const imp_network_options 
     return status;
 }
 
+imp_status imp_network_draft(const char *description, const imp_network_options *options,
+                             imp_network **out, imp_error *error)
+{
+    return draft(description, options, false, out, error);
+}
+
+imp_status imp_network_draft_with_tangents(const char *description,
+                                           const imp_network_options *options, imp_network **out,
+                                           imp_error *error)
+{
+    return draft(description, options, true, out, error);
+}
+
 imp_status imp_network_allocate(imp_network *network, imp_error *error)
 {
-    network->activations = imp_allocate_zeroed(network->layer_count, sizeof *network->activations);
+    size_t layers = network->run.count;
+    network->activations = imp_allocate_zeroed(layers, sizeof *network->activations);
+    network->spans = imp_allocate_zeroed(layers, SPANS * sizeof *network->spans);
     network->parameters = imp_allocate_zeroed(network->parameter_count, sizeof(float));
     network->gradients = imp_allocate_zeroed(network->parameter_count, sizeof(float));
     network->state = imp_allocate_zeroed(network->state_count, sizeof(float));
-    if (!network->activations || !network->parameters || !network->gradients || !network->state)
-        return imp_fail_memory(error, "the network's weights");
-    for (size_t i = 0; i < network->layer_count; i++) {
-        network->layers[i].parameters = network->parameters;
-        network->layers[i].gradients = network->gradients;
-        network->layers[i].state = network->state;
-    }
-    return IMP_OK;
+    network->statistics = imp_allocate_zeroed(network->state_count, sizeof(double));
+    network->used_parameters = network->parameters;
+    bool enough = network->activations && network->spans && network->parameters &&
+                  network->gradients && network->state && network->statistics;
+    return enough ? IMP_OK : imp_fail_memory(error, "the network's weights");
 }
 
 imp_status imp_network_create(const char *description, const imp_network_options *options,
@@ -103,12 +126,16 @@ void imp_network_free(imp_network *network)
     if (!network)
         return;
     imp_release(network->description);
-    imp_release(network->layers);
+    imp_release(network->graph.layers);
+    imp_release(network->run.layers);
+    imp_release(network->uses);
     imp_release(network->activations);
+    imp_release(network->spans);
     imp_release(network->places);
     imp_release(network->parameters);
     imp_release(network->gradients);
     imp_release(network->state);
+    imp_release(network->statistics);
     imp_release(network->workspace);
     imp_release(network);
 }
@@ -128,21 +155,60 @@ static float *carve(float *base, size_t *used, size_t floats)
     return array;
 }
 
+/* Whether the gradient of layer i's output is that of the sum it goes into, and of nothing else. */
+static bool shares_gradient(const imp_network *network, size_t i, size_t reader)
+{
+    return network->uses[i] == 1 && network->run.layers[reader].kind == &imp_layer_add;
+}
+
+/* How long each gradient lives, in steps of the backward pass, which takes the last layer first:
+ * from its output's last reader to the layer itself. A layer's spans are the gradient of its output
+ * and a spare array for each input, to be added to a gradient that another reader began. */
+static void measure_gradients(imp_network *network, size_t images)
+{
+    size_t layers = network->run.count;
+    imp_span *spans = network->spans;
+    memset(spans, 0, layers * SPANS * sizeof *spans);
+    for (size_t i = layers; i-- > 0;) {
+        const imp_layer *layer = &network->run.layers[i];
+        size_t step = layers - 1 - i;
+        imp_activation *own = &network->activations[i];
+        if (!layer->trained)
+            continue;
+        if (i + 1 == layers)
+            own->owner = i; /* the caller's */
+        spans[own->owner * SPANS].dies = step;
+        for (size_t j = 0; j < layer->input_count; j++) {
+            size_t input = layer->input[j];
+            if (input == IMP_NONE || !network->run.layers[input].trained)
+                continue;
+            size_t floats = images * imp_shape_floats(layer->in);
+            imp_span *gradient = &spans[input * SPANS];
+            if (shares_gradient(network, input, i)) {
+                network->activations[input].owner = own->owner;
+            } else if (gradient->floats == 0) {
+                *gradient = (imp_span){.floats = floats, .born = step};
+                network->activations[input].owner = input;
+            } else {
+                spans[i * SPANS + 1 + j] = (imp_span){.floats = floats, .born = step, .dies = step};
+            }
+        }
+    }
+}
+
 /* Places every array of a step for pass->images images; returns the floats needed. With base NULL
  * nothing is placed. */
 static size_t lay_out(imp_network *network, imp_pass *pass, float *base)
 {
     size_t used = 0, shared = 0, scratch = 0;
-    for (size_t i = 0; i < network->layer_count; i++) {
-        imp_layer *layer = &network->layers[i];
+    for (size_t i = 0; i < network->run.count; i++) {
+        const imp_layer *layer = &network->run.layers[i];
         const imp_layer_kind *kind = layer->kind;
-        size_t out = pass->images * imp_shape_floats(layer->out);
-        imp_activation activation = {.values = carve(base, &used, out)};
-        activation.gradients = carve(base, &used, out);
+        float *values = carve(base, &used, pass->images * imp_shape_floats(layer->out));
         float *kept = carve(base, &used, kind->kept ? kind->kept(layer, pass) : 0);
         if (base) {
-            network->activations[i] = activation;
-            layer->kept = kept;
+            network->activations[i].values = values;
+            network->activations[i].kept = kept;
         }
         size_t layer_shared = kind->shared ? kind->shared(layer, pass) : 0;
         size_t layer_scratch = kind->scratch ? kind->scratch(layer, pass->kernels) : 0;
@@ -152,12 +218,25 @@ static size_t lay_out(imp_network *network, imp_pass *pass, float *base)
     pass->shared = carve(base, &used, shared);
     pass->scratch_stride = imp_lines(scratch);
     pass->scratch = carve(base, &used, pass->scratch_stride * (size_t)pass->threads);
-    return used;
+    measure_gradients(network, pass->images);
+    network->gradient_memory = base ? base + used : NULL;
+    network->gradient_floats = imp_arena_place(network->spans, network->run.count * SPANS);
+    return used + network->gradient_floats;
 }
 
 enum { MAX_BATCH = 1 << 20 }; /* keeps every size below from overflowing, see plan.c */
 
-/* A workspace for `images` images. A smaller batch uses the same memory, laid out for its size. */
+/* Back to the places there were, after a larger batch found no memory. */
+static void lay_out_again(imp_network *network)
+{
+    imp_pass pass = network->pass;
+    pass.images = network->capacity;
+    pass.blocks = blocks_for(network->capacity);
+    if (network->workspace)
+        lay_out(network, &pass, network->workspace);
+}
+
+/* A workspace for `images` images. A smaller batch uses the same. */
 static imp_status prepare(imp_network *network, size_t images, imp_error *error)
 {
     imp_pass pass = {.kernels = network->kernels,
@@ -169,34 +248,142 @@ static imp_status prepare(imp_network *network, size_t images, imp_error *error)
             return imp_fail(error, IMP_EINVAL, "a batch of %zu images is more than %d", images,
                             MAX_BATCH);
         float *workspace = imp_allocate(lay_out(network, &pass, NULL), sizeof *workspace);
-        if (!workspace)
+        if (!workspace) {
+            lay_out_again(network);
             return imp_fail_memory(error, "the network's activations");
+        }
         imp_release(network->workspace);
         network->workspace = workspace;
         network->capacity = images;
+        lay_out(network, &pass, network->workspace);
+        network->pass = pass;
     }
-    lay_out(network, &pass, network->workspace);
-    network->pass = pass;
+    network->pass.images = images;
+    network->pass.blocks = pass.blocks;
+    network->pass.parameters = network->used_parameters;
+    network->pass.gradients = network->gradients;
+    network->pass.state = network->state;
+    network->pass.statistics = network->statistics;
+    network->pass.seed = network->options.seed;
+    network->pass.step = network->step;
+    network->pass.drops = network->drops;
     return IMP_OK;
 }
 
-imp_status imp_network_forward(imp_network *network, const float *images, size_t count,
-                               float *embeddings, imp_error *error)
+imp_job imp_network_job(imp_network *network, size_t i)
+{
+    const imp_layer *layer = &network->run.layers[i];
+    imp_job job = {.layer = layer,
+                   .pass = &network->pass,
+                   .out = network->activations[i].values,
+                   .kept = network->activations[i].kept};
+    for (size_t j = 0; j < layer->input_count; j++)
+        job.in[j] = layer->input[j] == IMP_NONE ? network->images
+                                                : network->activations[layer->input[j]].values;
+    return job;
+}
+
+imp_status imp_network_forward_apart(imp_network *network, const float *images, size_t count,
+                                     float *embeddings, imp_error *error)
 {
     if (count == 0)
         return imp_fail(error, IMP_EINVAL, "a batch needs at least one image");
     imp_status status = prepare(network, count, error);
     if (status)
         return status;
-    const float *in = images;
-    for (size_t i = 0; i < network->layer_count; i++) {
-        imp_layer *layer = &network->layers[i];
-        layer->kind->forward(layer, &network->pass, in, network->activations[i].values);
-        in = network->activations[i].values;
+    network->images = images;
+    for (size_t i = 0; i < network->run.count; i++) {
+        imp_job job = imp_network_job(network, i);
+        job.layer->kind->forward(&job);
     }
-    memcpy(embeddings, in, count * imp_network_output_size(network) * sizeof *embeddings);
+    network->images = NULL; /* no layer that reads them needs them in backward */
+    memcpy(embeddings, network->activations[network->run.count - 1].values,
+           count * imp_network_output_size(network) * sizeof *embeddings);
     network->forwarded = true;
+    network->step++;
     return IMP_OK;
+}
+
+const double *imp_network_statistics(const imp_network *network, size_t *count)
+{
+    *count = network->state_count;
+    return network->statistics;
+}
+
+void imp_network_follow(imp_network *network, const double *statistics)
+{
+    for (size_t i = 0; i < network->state_count; i++)
+        network->state[i] += (float)(IMP_NORM_MOMENTUM * (statistics[i] - network->state[i]));
+}
+
+imp_status imp_network_forward(imp_network *network, const float *images, size_t count,
+                               float *embeddings, imp_error *error)
+{
+    imp_status status = imp_network_forward_apart(network, images, count, embeddings, error);
+    if (!status)
+        imp_network_follow(network, network->statistics);
+    return status;
+}
+
+typedef struct sum_job {
+    const float *from;
+    float *to;
+    size_t count;
+} sum_job;
+
+static void add_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const sum_job *job = context;
+    size_t begin = imp_block_begin(job->count, SUM_BLOCKS, block);
+    size_t end = imp_block_begin(job->count, SUM_BLOCKS, block + 1);
+    for (size_t i = begin; i < end; i++)
+        job->to[i] += job->from[i];
+}
+
+static float *span_at(const imp_network *network, float *memory, size_t layer, size_t which)
+{
+    return memory + network->spans[layer * SPANS + which].at;
+}
+
+/* The gradient of input j goes where that lies, or to a spare array and is added to what another
+ * reader of the input put there. */
+void imp_network_place_gradients(const imp_network *network, size_t i, const float *last,
+                                 float *memory, const float **dout, float **din)
+{
+    const imp_layer *layer = &network->run.layers[i];
+    size_t owner = network->activations[i].owner;
+    *dout = owner + 1 == network->run.count ? last : span_at(network, memory, owner, 0);
+    for (size_t j = 0; j < layer->input_count; j++) {
+        size_t input = layer->input[j];
+        din[j] = NULL;
+        if (input == IMP_NONE || !network->run.layers[input].trained)
+            continue;
+        if (network->spans[i * SPANS + 1 + j].floats > 0)
+            din[j] = span_at(network, memory, i, 1 + j);
+        else if (!shares_gradient(network, input, i))
+            din[j] = span_at(network, memory, input, 0);
+    }
+}
+
+void imp_network_add_spares(const imp_network *network, size_t i, float *memory, float *const *din)
+{
+    const imp_layer *layer = &network->run.layers[i];
+    for (size_t j = 0; j < layer->input_count; j++)
+        if (network->spans[i * SPANS + 1 + j].floats > 0) {
+            sum_job sum = {.from = din[j],
+                           .to = span_at(network, memory, layer->input[j], 0),
+                           .count = network->pass.images * imp_shape_floats(layer->in)};
+            imp_parallel(SUM_BLOCKS, network->pass.threads, add_block, &sum);
+        }
+}
+
+static void backward_layer(imp_network *network, size_t i, const float *gradient)
+{
+    imp_job job = imp_network_job(network, i);
+    imp_network_place_gradients(network, i, gradient, network->gradient_memory, &job.dout, job.din);
+    job.layer->kind->backward(&job);
+    imp_network_add_spares(network, i, network->gradient_memory, job.din);
 }
 
 imp_status imp_network_backward(imp_network *network, const float *gradient, imp_error *error)
@@ -205,18 +392,25 @@ imp_status imp_network_backward(imp_network *network, const float *gradient, imp
         return imp_fail(error, IMP_EINVAL,
                         "backward needs a forward pass before it: one for each backward");
     network->forwarded = false;
-    const float *dout = gradient;
-    for (size_t i = network->layer_count; i-- > 0;) {
-        imp_layer *layer = &network->layers[i];
-        bool wants_input_gradient = i > 0 && network->layers[i - 1].kind != &imp_layer_arrange;
-        const float *in = i > 0 ? network->activations[i - 1].values : NULL;
-        float *din = wants_input_gradient ? network->activations[i - 1].gradients : NULL;
-        layer->kind->backward(layer, &network->pass, in, network->activations[i].values, dout, din);
-        if (!din)
-            break;
-        dout = din;
-    }
+    for (size_t i = network->run.count; i-- > 0;)
+        if (network->run.layers[i].trained)
+            backward_layer(network, i, gradient);
     return IMP_OK;
+}
+
+void imp_network_use_parameters(imp_network *network, const float *parameters)
+{
+    network->used_parameters = parameters ? parameters : network->parameters;
+}
+
+void imp_network_set_step(imp_network *network, uint64_t step)
+{
+    network->step = step;
+}
+
+void imp_network_set_dropout(imp_network *network, int drops)
+{
+    network->drops = drops != 0;
 }
 
 const char *imp_network_description(const imp_network *network)
@@ -236,7 +430,7 @@ const char *imp_network_isa(const imp_network *network)
 
 size_t imp_network_output_size(const imp_network *network)
 {
-    return imp_shape_floats(network->layers[network->layer_count - 1].out);
+    return imp_shape_floats(network->run.layers[network->run.count - 1].out);
 }
 
 size_t imp_network_parameter_count(const imp_network *network)

@@ -18,14 +18,15 @@ struct imp_optimizer {
     float *state;
 };
 
-imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind kind)
+void imp_optimizer_options_init(imp_optimizer_options *options, size_t size,
+                                imp_optimizer_kind kind)
 {
-    return (imp_optimizer_options){.size = sizeof(imp_optimizer_options),
-                                   .kind = kind,
-                                   .decay = 0.9,
-                                   .beta1 = 0.9,
-                                   .beta2 = 0.999,
-                                   .eps = kind == IMP_ADAM ? 1e-8 : 1e-10};
+    const imp_optimizer_options defaults = {.kind = kind,
+                                            .decay = 0.9,
+                                            .beta1 = 0.9,
+                                            .beta2 = 0.999,
+                                            .eps = kind == IMP_ADAM ? 1e-8 : 1e-10};
+    imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
 static imp_status check_fraction(double value, const char *name, imp_error *error)

@@ -4,15 +4,32 @@
  *
  * The winner is not stored: the first input of the window equal to the output is it, as in PyTorch.
  */
+#include "nn/pool.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "nn/layer.h"
+#include "nn/onnx_node.h"
 
-/* The upper left input of the window of output pixel (row, column) of image n. */
-static size_t window_at(const imp_layer *layer, size_t n, size_t row, size_t column)
+imp_status imp_pool_plan(imp_plan *plan, imp_layer *layer)
 {
-    return ((n * layer->in.height + 2 * row) * layer->in.width + 2 * column) * layer->in.channels;
+    imp_shape in = layer->in;
+    imp_status status = imp_take_end(plan);
+    if (status)
+        return status;
+    const imp_network *network = plan->network;
+    size_t pools = 0; /* this one included */
+    for (size_t i = 0; i < network->graph.count; i++)
+        pools += network->graph.layers[i].kind->plan == imp_pool_plan;
+    if (in.height < 2 || in.width < 2)
+        return imp_fail(plan->error, IMP_EINVAL,
+                        "%s %zu would shrink %zux%zu to nothing; images of %zux%zu are too small "
+                        "for '%.200s'",
+                        layer->kind->word, pools, in.height, in.width, network->options.height,
+                        network->options.width, network->description);
+    layer->out.height = in.height / 2;
+    layer->out.width = in.width / 2;
+    return IMP_OK;
 }
 
 static float larger(float a, float b)
@@ -21,18 +38,30 @@ static float larger(float a, float b)
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                  size_t images, const float *in, float *out, float *scratch)
+                  size_t images, const float *const *in, float *out, float *scratch)
 {
     (void)kernels, (void)frozen, (void)scratch;
     size_t channels = layer->in.channels, line = layer->in.width * channels;
     for (size_t n = 0; n < images; n++)
         for (size_t row = 0; row < layer->out.height; row++)
             for (size_t column = 0; column < layer->out.width; column++, out += channels) {
-                const float *window = in + window_at(layer, n, row, column);
+                const float *window = in[0] + imp_window_at(layer, n, row, column);
                 for (size_t c = 0; c < channels; c++)
                     out[c] = larger(larger(window[c], window[channels + c]),
                                     larger(window[line + c], window[line + channels + c]));
             }
+}
+
+/* Which input is output `at`: that of channel c in the window that begins at `window`. */
+static size_t winner_of(const imp_job *job, size_t window, size_t c, size_t at)
+{
+    size_t channels = job->layer->in.channels, line = job->layer->in.width * channels;
+    size_t places[4] = {window + c, window + channels + c, window + line + c,
+                        window + line + channels + c};
+    size_t winner = 0;
+    while (winner < 3 && job->in[0][places[winner]] != job->out[at])
+        winner++;
+    return places[winner];
 }
 
 static void backward_block(size_t block, int worker, void *context)
@@ -40,34 +69,64 @@ static void backward_block(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
-    size_t channels = layer->in.channels, line = layer->in.width * channels;
     size_t in_size = imp_shape_floats(layer->in);
     imp_images images = imp_images_of(job->pass, block);
-    memset(job->din + images.begin * in_size, 0,
-           (images.end - images.begin) * in_size * sizeof *job->din);
+    float *din = job->din[0];
+    memset(din + images.begin * in_size, 0, (images.end - images.begin) * in_size * sizeof *din);
     size_t at = images.begin * imp_shape_floats(layer->out);
     for (size_t n = images.begin; n < images.end; n++)
         for (size_t row = 0; row < layer->out.height; row++)
-            for (size_t column = 0; column < layer->out.width; column++)
-                for (size_t c = 0; c < channels; c++, at++) {
-                    size_t window = window_at(layer, n, row, column) + c;
-                    size_t places[4] = {window, window + channels, window + line,
-                                        window + line + channels};
-                    size_t winner = 0;
-                    while (winner < 3 && job->in[places[winner]] != job->out[at])
-                        winner++;
-                    job->din[places[winner]] = job->dout[at];
-                }
+            for (size_t column = 0; column < layer->out.width; column++) {
+                size_t window = imp_window_at(layer, n, row, column);
+                for (size_t c = 0; c < layer->in.channels; c++, at++)
+                    din[winner_of(job, window, c, at)] = job->dout[at];
+            }
 }
 
-static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
-                     const float *dout, float *din)
+static void backward(const imp_job *job)
 {
-    imp_job job = {
-        .layer = layer, .pass = pass, .in = in, .out = (float *)out, .dout = dout, .din = din};
-    if (din)
-        imp_each_block(pass, backward_block, &job);
+    if (job->din[0])
+        imp_each_block(job, backward_block);
+}
+
+static void forward_tangent_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    imp_images images = imp_images_of(job->pass, block);
+    size_t at = images.begin * imp_shape_floats(layer->out);
+    for (size_t n = images.begin; n < images.end; n++)
+        for (size_t row = 0; row < layer->out.height; row++)
+            for (size_t column = 0; column < layer->out.width; column++) {
+                size_t window = imp_window_at(layer, n, row, column);
+                for (size_t c = 0; c < layer->in.channels; c++, at++)
+                    job->tangent->out[at] = job->tangent->in[0][winner_of(job, window, c, at)];
+            }
+}
+
+static void forward_tangent(const imp_job *job)
+{
+    imp_each_block(job, forward_tangent_block);
+}
+
+static void write_onnx(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
+{
+    (void)norm;
+    imp_onnx_node node = imp_onnx_begin(onnx, layer);
+    imp_onnx_integers(&node, "kernel_shape", (uint64_t[]){2, 2}, 2);
+    imp_onnx_integers(&node, "strides", (uint64_t[]){2, 2}, 2);
+    imp_onnx_end(&node, "MaxPool");
 }
 
 const imp_layer_kind imp_layer_pool = {
-    .forward = imp_infer_blocks, .backward = backward, .infer = infer};
+    .word = "pool",
+    .usage = "'pool', the 2x2 maximum, which takes no number",
+    .plan = imp_pool_plan,
+    .forward = imp_infer_blocks,
+    .backward = backward,
+    .forward_tangent = forward_tangent,
+    .backward_tangent = imp_tangent_by_backward,
+    .infer = infer,
+    .write_onnx = write_onnx,
+};

@@ -10,7 +10,7 @@
 
 enum { MATRICES = IMP_POINTS * IMP_CHANNELS * IMP_CHANNELS };
 
-/* What lies in layer->kept. */
+/* What lies in job->kept. */
 typedef struct kept_arrays {
     float *y;        /* (N, H, W, 64) the convolution */
     float *selected; /* (N, H/2, W/2, 64) its winners */
@@ -29,13 +29,13 @@ static size_t out_floats(const imp_layer *layer)
     return imp_shape_floats(layer->out);
 }
 
-static kept_arrays arrays_of(const imp_layer *layer, size_t images)
+static kept_arrays arrays_of(const imp_job *job)
 {
-    kept_arrays a = {.forward = layer->kept};
+    kept_arrays a = {.forward = job->kept};
     a.adjoint = a.forward + MATRICES;
     a.norm = (imp_norm *)(void *)(a.adjoint + MATRICES);
     a.selected = (float *)(void *)(a.norm + 1);
-    a.y = a.selected + images * out_floats(layer);
+    a.y = a.selected + job->pass->images * out_floats(job->layer);
     return a;
 }
 
@@ -78,8 +78,8 @@ static void transform_weights(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
-    kept_arrays a = arrays_of(layer, job->pass->images);
-    job->pass->kernels->winograd_weights(layer->parameters + layer->weight, layer->inputs, NULL,
+    kept_arrays a = arrays_of(job);
+    job->pass->kernels->winograd_weights(job->pass->parameters + layer->weight, layer->inputs, NULL,
                                          imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
                                          imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
                                          a.forward, a.adjoint);
@@ -90,11 +90,11 @@ static void convolve_block(size_t block, int worker, void *context)
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
     const imp_pass *pass = job->pass;
-    kept_arrays a = arrays_of(layer, pass->images);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(pass, block);
     imp_maps maps = maps_of(layer, images);
     size_t at = images.begin * in_floats(layer);
-    pass->kernels->winograd_forward(&maps, job->in + at, a.forward, a.y + at,
+    pass->kernels->winograd_forward(&maps, job->in[0] + at, a.forward, a.y + at,
                                     (imp_moments *)(void *)pass->shared + block,
                                     imp_scratch_of(pass, worker));
 }
@@ -104,7 +104,7 @@ static void pool_block(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
-    kept_arrays a = arrays_of(layer, job->pass->images);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(job->pass, block);
     imp_maps maps = maps_of(layer, images);
     size_t at = images.begin * out_floats(layer);
@@ -112,16 +112,16 @@ static void pool_block(size_t block, int worker, void *context)
                                      a.selected + at, job->out + at);
 }
 
-static void forward(imp_layer *layer, const imp_pass *pass, const float *in, float *out)
+static void forward(const imp_job *job)
 {
-    imp_job job = {.layer = layer, .pass = pass, .in = in, .out = out};
-    imp_parallel(ROW_BLOCKS, pass->threads, transform_weights, &job);
-    imp_each_block(pass, convolve_block, &job);
+    const imp_pass *pass = job->pass;
+    imp_parallel(ROW_BLOCKS, pass->threads, transform_weights, (void *)job);
+    imp_each_block(job, convolve_block);
     imp_moments *moments = (imp_moments *)(void *)pass->shared;
     for (size_t block = 1; block < pass->blocks; block++)
         imp_moments_merge(&moments[0], &moments[block]);
-    imp_norm_from_moments(layer, &moments[0], arrays_of(layer, pass->images).norm);
-    imp_each_block(pass, pool_block, &job);
+    imp_norm_from_moments(job->layer, pass, &moments[0], arrays_of(job).norm);
+    imp_each_block(job, pool_block);
 }
 
 static void sums_block(size_t block, int worker, void *context)
@@ -129,7 +129,7 @@ static void sums_block(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
-    kept_arrays a = arrays_of(layer, job->pass->images);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(job->pass, block);
     size_t at = images.begin * out_floats(layer), end = images.end * out_floats(layer);
     double *sums = imp_shared_doubles(job->pass) + block * 2 * IMP_CHANNELS;
@@ -143,14 +143,14 @@ static void backward_block(size_t block, int worker, void *context)
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
     const imp_pass *pass = job->pass;
-    kept_arrays a = arrays_of(layer, pass->images);
+    kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(pass, block);
     imp_maps maps = maps_of(layer, images);
     size_t in_at = images.begin * in_floats(layer), out_at = images.begin * out_floats(layer);
     float *part = pass->shared + block * MATRICES;
-    pass->kernels->winograd_backward(&maps, job->in + in_at, a.y + in_at, a.selected + out_at,
+    pass->kernels->winograd_backward(&maps, job->in[0] + in_at, a.y + in_at, a.selected + out_at,
                                      job->out + out_at, job->dout + out_at, a.norm, a.adjoint, part,
-                                     job->din ? job->din + in_at : NULL,
+                                     job->din[0] ? job->din[0] + in_at : NULL,
                                      imp_scratch_of(pass, worker));
 }
 
@@ -162,23 +162,23 @@ static void weight_gradient_block(size_t block, int worker, void *context)
     job->pass->kernels->winograd_weight_gradient(
         job->pass->shared, job->pass->blocks, layer->inputs,
         imp_block_begin(layer->inputs, ROW_BLOCKS, block),
-        imp_block_begin(layer->inputs, ROW_BLOCKS, block + 1), layer->gradients + layer->weight);
+        imp_block_begin(layer->inputs, ROW_BLOCKS, block + 1),
+        job->pass->gradients + layer->weight);
 }
 
-static void backward(imp_layer *layer, const imp_pass *pass, const float *in, const float *out,
-                     const float *dout, float *din)
+static void backward(const imp_job *job)
 {
-    imp_job job = {
-        .layer = layer, .pass = pass, .in = in, .out = (float *)out, .dout = dout, .din = din};
-    imp_each_block(pass, sums_block, &job);
+    const imp_layer *layer = job->layer;
+    const imp_pass *pass = job->pass;
+    imp_each_block(job, sums_block);
     double *sums = imp_shared_doubles(pass);
     for (size_t block = 1; block < pass->blocks; block++)
         for (size_t i = 0; i < 2 * IMP_CHANNELS; i++)
             sums[i] += sums[block * 2 * IMP_CHANNELS + i];
-    double count = (double)(pass->images * layer->in.height * layer->in.width);
-    imp_norm_backward(layer, sums, sums + IMP_CHANNELS, count, arrays_of(layer, pass->images).norm);
-    imp_each_block(pass, backward_block, &job);
-    imp_parallel(ROW_BLOCKS, pass->threads, weight_gradient_block, &job);
+    double count = (double)(pass->images * imp_shape_pixels(layer->in));
+    imp_norm_backward(layer, pass, sums, sums + IMP_CHANNELS, count, arrays_of(job).norm);
+    imp_each_block(job, backward_block);
+    imp_parallel(ROW_BLOCKS, pass->threads, weight_gradient_block, (void *)job);
 }
 
 /* Frozen: weights with the norm folded in, transformed, then the bias that is left. */
@@ -188,19 +188,26 @@ static size_t frozen(const imp_layer *layer)
     return MATRICES + IMP_CHANNELS;
 }
 
-static void freeze(const imp_layer *layer, const imp_kernels *kernels, float *frozen)
+static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
+                   float *frozen)
 {
-    float scale[IMP_CHANNELS];
-    imp_running_fold(layer, layer->parameters + layer->bias, scale, frozen + MATRICES);
-    kernels->winograd_weights(layer->parameters + layer->weight, layer->inputs, scale, 0,
-                              IMP_CHANNELS, frozen, NULL);
+    (void)norm;
+    float scale[IMP_CHANNELS], *shift = frozen + MATRICES;
+    const float *bias = imp_bias_of(layer, pass);
+    for (size_t c = 0; c < IMP_CHANNELS; c++) {
+        imp_affine f = imp_running_fold(layer, pass, c, bias ? bias[c] : 0);
+        scale[c] = f.scale;
+        shift[c] = f.shift;
+    }
+    pass->kernels->winograd_weights(pass->parameters + layer->weight, layer->inputs, scale, 0,
+                                    IMP_CHANNELS, frozen, NULL);
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
-                  size_t images, const float *in, float *out, float *scratch)
+                  size_t images, const float *const *in, float *out, float *scratch)
 {
     imp_maps maps = maps_of(layer, (imp_images){0, images});
-    kernels->winograd_infer(&maps, in, frozen, frozen + MATRICES, out, scratch);
+    kernels->winograd_infer(&maps, in[0], frozen, frozen + MATRICES, out, scratch);
 }
 
 const imp_layer_kind imp_layer_winograd = {.kept = kept,

@@ -13,11 +13,11 @@
 #include "base/memory.h"
 #include "draw/chart.h"
 #include "draw/scatter.h"
+#include "draw/tsne.h"
 #include "episode/pixels.h"
 #include "paper/ledger.h"
 #include "paper/tables.h"
 #include "train/run_folder.h"
-#include "train/tsne.h"
 
 /* A text that is written piece by piece and becomes a file at its end. */
 typedef struct text_file {
@@ -71,7 +71,7 @@ static imp_status add_sweep(curve *mean, const json_t *evaluation, imp_error *er
     for (size_t i = 0; i < count; i++) {
         imp_interval figure;
         const json_t *step = json_array_get(sweep, i);
-        if (!imp_result_figure(step, "accuracy", &figure))
+        if (!imp_result_figure(step, "open_accuracy", &figure))
             return imp_fail(error, IMP_EFORMAT, "the sweep over lambda of %s lacks an accuracy",
                             mean->method);
         mean->lambda[i] = json_number_value(json_object_get(step, "lambda"));
@@ -91,7 +91,7 @@ static imp_status gather_curve(const imp_paper_row *row, const char *folder, cur
         imp_result result;
         status = imp_result_load(folder, &run, seed, &result, error);
         const json_t *evaluation = status ? NULL : imp_result_evaluation(&result, row->options);
-        if (evaluation)
+        if (evaluation && imp_result_is_open(evaluation)) /* older ones are to be measured again */
             status = add_sweep(mean, evaluation, error);
         imp_result_clear(&result);
     }
@@ -126,11 +126,12 @@ static imp_status draw_curves(const curve *curves, size_t count, const char *fol
                                        .marks = true};
     imp_chart chart = {.title = "Semi-supervised 5-way 1-shot Omniglot",
                        .x_title = "threshold λ",
-                       .y_title = "accuracy (%)",
+                       .y_title = "open accuracy (%)",
                        .series = series,
                        .series_count = count};
-    imp_status status = imp_chart_save(&chart, imp_run_file(folder, "lambda.png").text, error);
-    return status ? status : imp_chart_save(&chart, imp_run_file(folder, "lambda.svg").text, error);
+    imp_status status = imp_chart_save(&chart, imp_training_file(folder, "lambda.png").text, error);
+    return status ? status
+                  : imp_chart_save(&chart, imp_training_file(folder, "lambda.svg").text, error);
 }
 
 imp_status imp_paper_draw_lambda(const char *folder, imp_error *error)
@@ -146,7 +147,7 @@ imp_status imp_paper_draw_lambda(const char *folder, imp_error *error)
         count += !status && curves[count].seeds > 0;
     }
     if (!status && count > 0)
-        status = write_curves(curves, count, imp_run_file(folder, "lambda.csv").text, error);
+        status = write_curves(curves, count, imp_training_file(folder, "lambda.csv").text, error);
     if (!status && count > 0)
         status = draw_curves(curves, count, folder, error);
     imp_release(curves);
@@ -217,23 +218,19 @@ static imp_status select_images(selection *shown, const imp_dataset *dataset, im
 static imp_status embed(const imp_dataset *dataset, const selection *shown, const imp_model *model,
                         int threads, float **embeddings, size_t *d, imp_error *error)
 {
-    imp_encoder *encoder;
-    imp_status status = imp_encoder_create(model->network, &encoder, error);
-    if (status)
-        return status;
+    imp_status status = IMP_OK;
     size_t side = imp_dataset_size(dataset);
     size_t floats = imp_dataset_channels(dataset) * side * side;
-    *d = imp_encoder_output_size(encoder);
+    *d = imp_model_info_of(model)->dimensions;
     *embeddings = imp_allocate(shown->count, *d * sizeof **embeddings);
     float *pixels = imp_allocate(shown->count, floats * sizeof *pixels);
     if (*embeddings && pixels) {
         imp_images_to_floats(dataset, shown->images, shown->count, pixels);
-        status = imp_encoder_encode(encoder, pixels, shown->count, threads, *embeddings, error);
+        status = imp_model_embed(model, pixels, shown->count, threads, *embeddings, error);
     } else {
         status = imp_fail_memory(error, "the images of a figure");
     }
     imp_release(pixels);
-    imp_encoder_free(encoder);
     return status;
 }
 
@@ -295,12 +292,12 @@ static imp_status draw_panels(const imp_dataset *dataset, const selection *shown
                            .names = shown->names,
                            .name_count = shown->alphabets};
     if (!status)
-        status = imp_scatter_save(&scatter, imp_run_file(folder, "embedding.png").text, error);
+        status = imp_scatter_save(&scatter, imp_training_file(folder, "embedding.png").text, error);
     if (!status)
-        status = imp_scatter_save(&scatter, imp_run_file(folder, "embedding.svg").text, error);
+        status = imp_scatter_save(&scatter, imp_training_file(folder, "embedding.svg").text, error);
     return status ? status
                   : write_points(dataset, shown, &scatter,
-                                 imp_run_file(folder, "embedding.csv").text, error);
+                                 imp_training_file(folder, "embedding.csv").text, error);
 }
 
 imp_status imp_paper_draw_embedding(const imp_dataset *dataset, const imp_paper_panel *panels,

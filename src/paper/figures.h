@@ -2,7 +2,7 @@
 #ifndef IMP_PAPER_FIGURES_H
 #define IMP_PAPER_FIGURES_H
 
-#include "train/model.h"
+#include "model/model.h"
 
 /* Accuracy over lambda, lambda.csv, lambda.png and lambda.svg, from the result files of the folder;
  * nothing is written while there are none. Means over the seeds. */

@@ -55,6 +55,15 @@ bool imp_result_figure(const json_t *evaluation, const char *measure, imp_interv
     return true;
 }
 
+bool imp_result_is_open(const json_t *evaluation)
+{
+    const json_t *sweep = json_object_get(evaluation, "sweep");
+    bool open = sweep || json_object_get(evaluation, "open_accuracy");
+    for (size_t i = 0; i < json_array_size(sweep); i++)
+        open = open && json_object_get(json_array_get(sweep, i), "open_accuracy");
+    return open;
+}
+
 /* ---- reading ---- */
 
 typedef enum kind { TEXT, NUMBER, OBJECT, LIST } kind;

@@ -7,8 +7,9 @@
  *      "model": SHA-256 of the names and bytes of the model's tensors,
  *      "evaluations": [{"options": ..., "rows": ["alphabets: ..."], "command": "imp eval ...",
  *                       "version": ..., "seed": 1, "episodes": 1000, "batch_norm": ...,
- *                       "accuracy": {"mean": ..., "interval": ...}, ...}]}
+ *                       "accuracy": {"mean": ..., "interval": ...}, "open_accuracy": ...}]}
  *
+ * "accuracy" is the closed one, among the classes; older files have no other.
  * The numbers of the report are these files' alone. They name no place of the machine they were
  * made on: DATA stands for where the data lies.
  */
@@ -52,6 +53,9 @@ json_t *imp_result_evaluation(const imp_result *result, const char *options);
 
 /* A figure of an evaluation by the name of its measure; false when it has none. */
 bool imp_result_figure(const json_t *evaluation, const char *measure, imp_interval *figure);
+
+/* Whether an evaluation, or each step of its sweep, has the open accuracy. */
+bool imp_result_is_open(const json_t *evaluation);
 
 /* How a training went. */
 typedef struct imp_training_record {

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "evaluate/clustering.h"
+#include "evaluate/contestant.h"
 #include "paper/words.h"
-#include "train/contestant.h"
-#include "train/evaluate_clustering.h"
 
 /* Seed of all test episodes, and validation episodes on which lambda is chosen. */
 enum { TEST_SEED = 1, LAMBDA_EPISODES = 20 };
@@ -63,7 +63,7 @@ static imp_status read_option(request *wanted, const imp_option_words *option, i
 static imp_status read_words(request *wanted, const imp_model *model, const char *words,
                              imp_error *error)
 {
-    *wanted = (request){.settings = imp_evaluation_settings(model),
+    *wanted = (request){.settings = imp_settings_of_model(model),
                         .unsupervised = has_word(words, "unsupervised")};
     wanted->settings.seed = TEST_SEED;
     if (wanted->unsupervised)
@@ -96,16 +96,20 @@ static json_t *begin(const char *words, size_t episodes)
 
 static json_t *describe(const imp_evaluation *result)
 {
-    return json_pack("{s:o, s:o, s:o}", "accuracy", figure_of(result->accuracy), "clusters",
-                     figure_of(result->clusters), "lambda", imp_json_number(result->lambda));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "accuracy", figure_of(result->accuracy),
+                     "open_accuracy", figure_of(result->open_accuracy), "clusters",
+                     figure_of(result->clusters), "unlabeled_clusters",
+                     imp_json_number(result->unlabeled_clusters), "lambda",
+                     imp_json_number(result->lambda));
 }
 
-static imp_evaluate_options evaluate_options(const request *wanted,
+static imp_evaluate_options evaluate_options(const imp_model *model, const request *wanted,
                                              const imp_measure_options *options)
 {
     imp_evaluate_options all = {.task = imp_settings_task(&wanted->settings, IMP_FOR_TESTING),
                                 .episodes = options->episodes,
                                 .threads = options->threads,
+                                .network = model->network,
                                 .progress = options->progress,
                                 .context = options->context};
     all.task.pool = wanted->pool;
@@ -113,10 +117,9 @@ static imp_evaluate_options evaluate_options(const request *wanted,
     return all;
 }
 
-static imp_status measure_labeled(const imp_model *model, const imp_encoder *encoder,
-                                  const imp_dataset *dataset, request *wanted,
-                                  const imp_measure_options *options, json_t *evaluation,
-                                  imp_error *error)
+static imp_status measure_labeled(const imp_model *model, const imp_dataset *dataset,
+                                  request *wanted, const imp_measure_options *options,
+                                  json_t *evaluation, imp_error *error)
 {
     size_t count = wanted->sweep.count > 0 ? wanted->sweep.count : 1;
     imp_contestant *contestants = imp_allocate(count, sizeof *contestants);
@@ -124,12 +127,12 @@ static imp_status measure_labeled(const imp_model *model, const imp_encoder *enc
     imp_status status = contestants && results ? IMP_OK : imp_fail_memory(error, "an evaluation");
     for (size_t i = 0; i < count && !status; i++) {
         if (wanted->sweep.count > 0)
-            wanted->settings.lambda = imp_sweep_at(&wanted->sweep, i);
+            wanted->settings.rule.lambda = imp_sweep_at(&wanted->sweep, i);
         contestants[i] = imp_contestant_of(model, &wanted->settings);
     }
-    imp_evaluate_options all = evaluate_options(wanted, options);
+    imp_evaluate_options all = evaluate_options(model, wanted, options);
     if (!status)
-        status = imp_evaluate(encoder, dataset, contestants, count, &all, results, error);
+        status = imp_evaluate(model->encoder, dataset, contestants, count, &all, results, error);
     if (!status && wanted->sweep.count > 0) {
         json_t *list = json_array();
         json_object_set_new(evaluation, "sweep", list);
@@ -147,31 +150,31 @@ static imp_status measure_labeled(const imp_model *model, const imp_encoder *enc
 
 /* ---- episodes without labels ---- */
 
-static imp_status measure_clusters(const imp_encoder *encoder, const imp_dataset *dataset,
+static imp_status measure_clusters(const imp_model *model, const imp_dataset *dataset,
                                    const request *wanted, const imp_measure_options *options,
                                    json_t *evaluation, imp_error *error)
 {
-    imp_cluster_options rule;
+    imp_cluster_options by;
     imp_clustering_evaluation found;
     imp_evaluate_options all = {.task = imp_clustering_task(&wanted->settings, IMP_FOR_VALIDATION),
                                 .episodes = LAMBDA_EPISODES,
                                 .threads = options->threads,
                                 .progress = options->progress,
                                 .context = options->context};
-    imp_status status = imp_clustering_rule(&wanted->settings, &rule, error);
-    bool chooses = !status && isnan(rule.lambda);
+    imp_status status = imp_clustering_options(&wanted->settings, &by, error);
+    bool chooses = !status && isnan(by.rule.lambda);
     if (chooses)
-        status = imp_tune_clustering(encoder, dataset, &rule, &all, &rule.lambda, error);
+        status = imp_tune_clustering(model->encoder, dataset, &by, &all, &by.rule.lambda, error);
     all.task = imp_clustering_task(&wanted->settings, IMP_FOR_TESTING);
     all.task.pool = wanted->pool;
     all.episodes = options->episodes;
     if (!status)
-        status = imp_evaluate_clustering(encoder, dataset, &rule, 1, &all, &found, error);
+        status = imp_evaluate_clustering(model->encoder, dataset, &by, 1, &all, &found, error);
     if (status)
         return status;
     if (chooses)
         json_object_set_new(evaluation, "lambda_episodes", json_integer(LAMBDA_EPISODES));
-    json_object_set_new(evaluation, "lambda", json_real(rule.lambda));
+    json_object_set_new(evaluation, "lambda", json_real(by.rule.lambda));
     json_object_set_new(evaluation, "purity", figure_of(found.purity));
     json_object_set_new(evaluation, "nmi", figure_of(found.nmi));
     json_object_set_new(evaluation, "ami", figure_of(found.ami));
@@ -184,20 +187,18 @@ imp_status imp_paper_evaluate(const imp_model *model, const imp_dataset *dataset
                               imp_error *error)
 {
     request wanted;
-    imp_encoder *encoder = NULL;
     *evaluation = begin(words, options->episodes);
     imp_status status = *evaluation ? IMP_OK : imp_fail_memory(error, "an evaluation");
     if (status)
         return status;
     status = read_words(&wanted, model, words, error);
+    const imp_learner_info *learner = imp_learner_find(wanted.settings.learner);
+    if (!status && learner && !learner->embeds)
+        json_object_set_new(*evaluation, "batch_norm", json_string(learner->batch_norm));
     if (!status)
-        status = imp_encoder_create(model->network, &encoder, error);
-    if (!status)
-        status =
-            wanted.unsupervised
-                ? measure_clusters(encoder, dataset, &wanted, options, *evaluation, error)
-                : measure_labeled(model, encoder, dataset, &wanted, options, *evaluation, error);
-    imp_encoder_free(encoder);
+        status = wanted.unsupervised
+                     ? measure_clusters(model, dataset, &wanted, options, *evaluation, error)
+                     : measure_labeled(model, dataset, &wanted, options, *evaluation, error);
     imp_settings_clear(&wanted.settings);
     if (status) {
         json_decref(*evaluation);

@@ -3,7 +3,7 @@
 #define IMP_PAPER_MEASURE_H
 
 #include "base/json.h"
-#include "train/model.h"
+#include "model/model.h"
 
 typedef struct imp_measure_options {
     size_t episodes; /* test episodes, of seed 1 */

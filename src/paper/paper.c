@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/safetensors.h"
+#include "model/model.h"
 #include "paper/figures.h"
 #include "paper/ledger.h"
 #include "paper/measure.h"
 #include "paper/report.h"
 #include "paper/tables.h"
-#include "train/model.h"
 #include "train/run_folder.h"
 
 /* ---- a run and seed under way ---- */
@@ -28,10 +28,11 @@ typedef struct job {
     imp_paper_run run;
     int seed;
     imp_paper_name name;
-    imp_run_path folder;
+    imp_training_path folder;
+    imp_paper_folder results;
     imp_settings settings;
     imp_result result;
-    imp_model model;
+    imp_model *model;
 } job;
 
 /* What stays from job to job. */
@@ -47,19 +48,21 @@ static imp_status begin_job(job *work, const imp_paper_options *options, const i
 {
     *work =
         (job){.options = options, .run = *run, .seed = seed, .name = imp_paper_run_name(run, seed)};
-    work->folder = imp_run_file(options->runs, work->name.text);
-    imp_status status =
-        imp_paper_settings(run, seed, options->data, options->updates, &work->settings, error);
+    size_t dataset = imp_paper_dataset_of(run->recipe);
+    work->folder = imp_training_file(options->runs, work->name.text);
+    work->results = imp_paper_results(options->out, dataset);
+    imp_status status = imp_paper_settings(run, seed, options->data[dataset], options->updates,
+                                           &work->settings, error);
     if (!status)
-        status = imp_result_load(options->out, run, seed, &work->result, error);
+        status = imp_result_load(work->results.text, run, seed, &work->result, error);
     return status ? status
                   : imp_result_check(&work->result, &work->settings,
-                                     imp_result_file(options->out, run, seed).text, error);
+                                     imp_result_file(work->results.text, run, seed).text, error);
 }
 
 static void end_job(job *work)
 {
-    imp_model_clear(&work->model);
+    imp_model_free(work->model);
     imp_result_clear(&work->result);
     imp_settings_clear(&work->settings);
 }
@@ -97,20 +100,21 @@ static const char *missing_at(const job *work, size_t index)
     if (!row.options || strcmp(row.run, work->run.name) != 0 || !is_first(index) ||
         !is_wanted(work, row.options))
         return NULL;
-    return work->options->again || !imp_result_evaluation(&work->result, row.options) ? row.options
-                                                                                      : NULL;
+    const json_t *found = imp_result_evaluation(&work->result, row.options);
+    bool whole = found && (!imp_paper_row_is_open(&row) || imp_result_is_open(found));
+    return work->options->again || !whole ? row.options : NULL;
 }
 
 /* A picture is made of the models themselves, and is done when its numbers are there. */
-static bool is_picture_missing(const imp_paper_options *options)
+static bool is_picture_missing(const imp_paper_options *options, const char *results)
 {
-    return options->again || !imp_run_has(options->out, "embedding.csv");
+    return options->again || !imp_training_has(results, "embedding.csv");
 }
 
 /* Whether the run's model is wanted for a picture; one seed will do. */
 static bool is_in_picture(const job *work)
 {
-    if (work->seed > 1 || !is_picture_missing(work->options))
+    if (work->seed > 1 || !is_picture_missing(work->options, work->results.text))
         return false;
     for (size_t i = 0; imp_paper_row_at(i).table; i++) {
         imp_paper_row row = imp_paper_row_at(i);
@@ -133,8 +137,9 @@ static bool is_done(const job *work)
 
 static bool is_same_data(const imp_settings *a, const imp_settings *b)
 {
-    return a->rotations == b->rotations && a->size == b->size && a->colour == b->colour &&
-           a->ink == b->ink && a->split_seed == b->split_seed && strcmp(a->split, b->split) == 0;
+    return strcmp(a->data, b->data) == 0 && a->rotations == b->rotations && a->size == b->size &&
+           a->colour == b->colour && a->ink == b->ink && a->split_seed == b->split_seed &&
+           strcmp(a->split, b->split) == 0;
 }
 
 /* The dataset of a job. Loading takes a while and most runs share one, so it is kept. */
@@ -153,11 +158,11 @@ static imp_status open_data(session *all, const job *work, imp_error *error)
     if (status)
         return status;
     imp_dataset_options options = imp_settings_data(&all->opened, all->options->threads);
-    return imp_dataset_open(all->options->data, &options, &all->dataset, error);
+    return imp_dataset_open(all->opened.data, &options, &all->dataset, error);
 }
 
 /* Goes on with a run that is not trained yet, until it is or the listener stops it. */
-static imp_status train(session *all, const job *work, imp_run_state *state, imp_error *error)
+static imp_status train(session *all, const job *work, imp_training_state *state, imp_error *error)
 {
     const imp_paper_listener *listener = &work->options->listener;
     imp_status status = open_data(all, work, error);
@@ -172,18 +177,19 @@ static imp_status train(session *all, const job *work, imp_run_state *state, imp
         snprintf(what, sizeof what, "training goes on at update %llu",
                  (unsigned long long)state->update);
     listener->begin(work->name.text, what, listener->context);
-    imp_train_options options = {.folder = work->folder.text,
-                                 .threads = work->options->threads,
-                                 .proceed = listener->training,
-                                 .context = listener->context};
+    imp_trainer_options options = {.folder = work->folder.text,
+                                   .threads = work->options->threads,
+                                   .proceed = listener->training,
+                                   .notice = listener->notice,
+                                   .context = listener->context};
     imp_train_result result;
     status = state->stage == IMP_RUN_BEGUN
-                 ? imp_train_resume(&work->settings, all->dataset, &options, &result, error)
-                 : imp_train(&work->settings, all->dataset, &options, &result, error);
+                 ? imp_trainer_resume(&work->settings, all->dataset, &options, &result, error)
+                 : imp_trainer_run(&work->settings, all->dataset, &options, &result, error);
     if (status)
         return status;
     all->stopped = !result.finished;
-    return imp_run_look(work->folder.text, &work->settings, state, error);
+    return imp_training_look(work->folder.text, &work->settings, state, error);
 }
 
 /* ---- measuring ---- */
@@ -211,19 +217,19 @@ static imp_status find_checksum(const char *path, char text[65], imp_error *erro
 }
 
 /* Reads the model and begins the result file, unless that is already about this model. */
-static imp_status take_model(const session *all, job *work, const imp_run_state *state,
+static imp_status take_model(const session *all, job *work, const imp_training_state *state,
                              imp_error *error)
 {
-    imp_run_path path = imp_run_file(work->folder.text, imp_model_name);
+    imp_training_path path = imp_training_file(work->folder.text, imp_model_name);
     imp_training_record record = {.settings = work->settings,
                                   .seconds = state->seconds,
                                   .images_per_second = state->images_per_second};
-    imp_status status = imp_model_load(path.text, work->options->threads, &work->model, error);
+    imp_status status = imp_model_open(path.text, NULL, &work->model, error);
     if (!status)
         status = find_checksum(path.text, record.model, error);
     if (status)
         return status;
-    const imp_model_origin *origin = &work->model.origin;
+    const imp_model_origin *origin = &work->model->origin;
     status = imp_trained_on_check(&origin->data, all->dataset, error);
     if (status) {
         imp_error_prefix(error, path.text);
@@ -235,7 +241,7 @@ static imp_status take_model(const session *all, job *work, const imp_run_state 
         return imp_fail(error, IMP_EINVAL,
                         "'%s' is not the model that '%s' was measured on; --again measures anew",
                         path.text,
-                        imp_result_file(work->options->out, &work->run, work->seed).text);
+                        imp_result_file(work->results.text, &work->run, work->seed).text);
     record.best_update = origin->update;
     record.validation = origin->validation;
     snprintf(record.fingerprint, sizeof record.fingerprint, "%s", origin->data.fingerprint);
@@ -270,18 +276,19 @@ static imp_status measure(const session *all, job *work, const char *words, imp_
                                            .context = listener->context};
     json_t *evaluation;
     imp_status status =
-        imp_paper_evaluate(&work->model, all->dataset, words, &measure_options, &evaluation, error);
+        imp_paper_evaluate(work->model, all->dataset, words, &measure_options, &evaluation, error);
     if (status)
         return status;
     imp_paper_eval_command(work->name.text, words, options->episodes, command, sizeof command);
     json_object_set_new(evaluation, "command", json_string(command));
     json_object_set_new(evaluation, "rows", rows_of(work, words));
     status = imp_result_add(&work->result, evaluation, error);
-    return status ? status
-                  : imp_result_save(&work->result, options->out, &work->run, work->seed, error);
+    return status
+               ? status
+               : imp_result_save(&work->result, work->results.text, &work->run, work->seed, error);
 }
 
-static imp_status measure_missing(session *all, job *work, const imp_run_state *state,
+static imp_status measure_missing(session *all, job *work, const imp_training_state *state,
                                   imp_error *error)
 {
     imp_status status = open_data(all, work, error);
@@ -299,14 +306,15 @@ static imp_status measure_missing(session *all, job *work, const imp_run_state *
 
 static imp_status advance(session *all, job *work, imp_error *error)
 {
-    imp_run_state state;
-    imp_status status = imp_run_look(work->folder.text, &work->settings, &state, error);
+    imp_training_state state;
+    imp_status status = imp_training_look(work->folder.text, &work->settings, &state, error);
     if (!status && state.stage != IMP_RUN_TRAINED && !all->options->train_nothing)
         status = train(all, work, &state, error);
     if (status || state.stage != IMP_RUN_TRAINED)
         return status;
     status = measure_missing(all, work, &state, error);
-    imp_paper_report(all->options->out, NULL); /* for whoever stops the rest */
+    /* for whoever stops the rest */
+    imp_paper_report(work->results.text, imp_paper_dataset_of(work->run.recipe), NULL);
     return status;
 }
 
@@ -323,7 +331,8 @@ static imp_status do_job(session *all, const imp_paper_run *run, int seed, imp_e
 /* ---- pictures ---- */
 
 /* Shows the models of the rows that want them, as far as they are trained: all or nothing. */
-static imp_status draw_embedding(session *all, imp_error *error)
+static imp_status draw_embedding(session *all, size_t dataset, const char *results,
+                                 imp_error *error)
 {
     enum { MOST = 4 };
     job work[MOST];
@@ -333,49 +342,52 @@ static imp_status draw_embedding(session *all, imp_error *error)
     imp_status status = IMP_OK;
     for (size_t i = 0; imp_paper_row_at(i).table && !status && trained && count < MOST; i++) {
         imp_paper_row row = imp_paper_row_at(i);
-        if (row.options)
+        if (row.options || imp_paper_row_dataset(&row) != dataset)
             continue;
         imp_paper_run run = imp_paper_run_at(imp_paper_run_find(row.run));
-        imp_run_state state = {0};
+        imp_training_state state = {0};
         job *one = &work[count++];
         status = begin_job(one, all->options, &run, 1, error);
         if (!status)
-            status = imp_run_look(one->folder.text, &one->settings, &state, error);
+            status = imp_training_look(one->folder.text, &one->settings, &state, error);
         trained = state.stage == IMP_RUN_TRAINED;
         if (!status && trained)
-            status = imp_model_load(imp_run_file(one->folder.text, imp_model_name).text,
-                                    all->options->threads, &one->model, error);
+            status = imp_model_open(imp_training_file(one->folder.text, imp_model_name).text, NULL,
+                                    &one->model, error);
         if (!status && trained)
             status = open_data(all, one, error);
-        panels[count - 1] = (imp_paper_panel){.title = row.method, .model = &one->model};
+        panels[count - 1] = (imp_paper_panel){.title = row.method, .model = one->model};
     }
     if (!status && trained && count > 0) {
         all->options->listener.begin("embedding", "drawing test characters in the plane",
                                      all->options->listener.context);
         status = imp_paper_draw_embedding(all->dataset, panels, count, all->options->threads,
-                                          all->options->out, error);
+                                          results, error);
     }
     for (size_t i = 0; i < count; i++)
         end_job(&work[i]);
     return status;
 }
 
-static bool is_asked_for(const imp_paper_options *options, const char *table)
+/* Whether the dataset has that table and it is asked for. */
+static bool is_asked_for(const imp_paper_options *options, const char *table, size_t dataset)
 {
-    return !options->table || strcmp(options->table, table) == 0;
+    return (!options->table || strcmp(options->table, table) == 0) &&
+           imp_paper_table_is_about(table, dataset);
 }
 
-static void draw(session *all, imp_paper_outcome *outcome)
+static void draw(session *all, size_t dataset, const char *results, imp_paper_outcome *outcome)
 {
     const imp_paper_options *options = all->options;
     const imp_paper_listener *listener = &options->listener;
     imp_error error;
-    if (is_asked_for(options, "lambda") && imp_paper_draw_lambda(options->out, &error) != IMP_OK) {
+    if (is_asked_for(options, "lambda", dataset) &&
+        imp_paper_draw_lambda(results, &error) != IMP_OK) {
         listener->fail("lambda", error.message, listener->context);
         outcome->failed++;
     }
-    if (is_asked_for(options, "embedding") && is_picture_missing(options) &&
-        draw_embedding(all, &error) != IMP_OK) {
+    if (is_asked_for(options, "embedding", dataset) && is_picture_missing(options, results) &&
+        draw_embedding(all, dataset, results, &error) != IMP_OK) {
         listener->fail("embedding", error.message, listener->context);
         outcome->failed++;
     }
@@ -388,36 +400,76 @@ int imp_paper_seeds(const imp_paper_options *options, const imp_paper_run *run)
     return options->seeds > 0 && options->seeds < run->seeds ? (int)options->seeds : run->seeds;
 }
 
-imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outcome *outcome,
-                               imp_error *error)
+bool imp_paper_wants(const imp_paper_options *options, const imp_paper_run *run, int seed)
 {
-    const imp_paper_listener *listener = &options->listener;
-    session all = {.options = options};
-    *outcome = (imp_paper_outcome){0};
-    imp_status status = imp_make_folders(options->out, error);
-    if (!status)
-        status = imp_make_folders(options->runs, error);
-    if (status)
-        return status;
-    for (size_t r = 0; imp_paper_run_at(r).name && !all.stopped; r++) {
+    bool wanted = options->only_count == 0;
+    for (size_t i = 0; i < options->only_count && !wanted; i++) {
+        wanted = strcmp(options->only[i], run->name) == 0;
+        for (int s = 1; s <= run->seeds && !wanted; s++)
+            wanted = (seed == 0 || seed == s) &&
+                     strcmp(options->only[i], imp_paper_run_name(run, s).text) == 0;
+    }
+    return wanted && imp_paper_table_needs(options->table, run->name);
+}
+
+bool imp_paper_is_about(const imp_paper_options *options, size_t dataset)
+{
+    for (size_t r = 0; imp_paper_run_at(r).name; r++) {
         imp_paper_run run = imp_paper_run_at(r);
-        if (!imp_paper_table_needs(options->table, run.name))
+        if (imp_paper_dataset_of(run.recipe) == dataset && imp_paper_wants(options, &run, 0))
+            return true;
+    }
+    return false;
+}
+
+static void do_runs(session *all, size_t dataset, imp_paper_outcome *outcome)
+{
+    const imp_paper_options *options = all->options;
+    const imp_paper_listener *listener = &options->listener;
+    for (size_t r = 0; imp_paper_run_at(r).name && !all->stopped; r++) {
+        imp_paper_run run = imp_paper_run_at(r);
+        if (imp_paper_dataset_of(run.recipe) != dataset)
             continue;
-        for (int seed = 1; seed <= imp_paper_seeds(options, &run) && !all.stopped; seed++) {
+        for (int seed = 1; seed <= imp_paper_seeds(options, &run) && !all->stopped; seed++) {
             imp_error reason;
-            if (do_job(&all, &run, seed, &reason) != IMP_OK) {
+            if (!imp_paper_wants(options, &run, seed))
+                continue;
+            if (do_job(all, &run, seed, &reason) != IMP_OK) {
                 listener->fail(imp_paper_run_name(&run, seed).text, reason.message,
                                listener->context);
                 outcome->failed++;
             }
         }
     }
-    if (!all.stopped)
-        draw(&all, outcome);
+}
+
+/* Everything of a dataset, and its report. */
+static imp_status do_dataset(session *all, size_t dataset, imp_paper_outcome *outcome,
+                             imp_error *error)
+{
+    imp_paper_folder results = imp_paper_results(all->options->out, dataset);
+    imp_status status = imp_make_folders(results.text, error);
+    if (status)
+        return status;
+    do_runs(all, dataset, outcome);
+    if (!all->stopped)
+        draw(all, dataset, results.text, outcome);
+    return imp_paper_report(results.text, dataset, error);
+}
+
+imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outcome *outcome,
+                               imp_error *error)
+{
+    session all = {.options = options};
+    *outcome = (imp_paper_outcome){0};
+    imp_status status = imp_make_folders(options->runs, error);
+    for (size_t d = 0; d < IMP_PAPER_DATASETS && !status && !all.stopped; d++)
+        if (options->data[d] && imp_paper_is_about(options, d))
+            status = do_dataset(&all, d, outcome, error);
     imp_dataset_free(all.dataset);
     imp_settings_clear(&all.opened);
     outcome->stopped = all.stopped;
-    return imp_paper_report(options->out, error);
+    return status;
 }
 
 /* ---- looking ---- */
@@ -434,7 +486,7 @@ imp_status imp_paper_look(const imp_paper_options *options, const imp_paper_run 
         state->in_part = !state->done && work.result.file;
     }
     if (!status && !state->done)
-        status = imp_run_look(work.folder.text, &work.settings, &state->run, error);
+        status = imp_training_look(work.folder.text, &work.settings, &state->run, error);
     if (!status && !state->done && state->run.update < state->updates)
         state->images =
             imp_paper_images(&work.settings) * (double)(state->updates - state->run.update);

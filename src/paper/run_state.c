@@ -13,7 +13,7 @@ static imp_status check_settings(const char *folder, const imp_settings *wanted,
                                  imp_error *error)
 {
     imp_settings there;
-    imp_status status = imp_run_glance(folder, &there, update, error);
+    imp_status status = imp_training_glance(folder, &there, update, error);
     const char *name = status ? NULL : imp_paper_disagreement(&there, wanted);
     if (name)
         status = imp_fail(error, IMP_EINVAL,
@@ -39,16 +39,16 @@ static void read_line(const char *line, size_t length, double *images, double *s
     json_decref(object);
 }
 
-static imp_status read_log(const char *folder, imp_run_state *state, imp_error *error)
+static imp_status read_log(const char *folder, imp_training_state *state, imp_error *error)
 {
     enum { LIMIT = 256 << 20 };
     unsigned char *text;
     size_t size;
     double images = 0;
-    if (!imp_run_has(folder, "log.jsonl"))
+    if (!imp_training_has(folder, "log.jsonl"))
         return IMP_OK;
     imp_status status =
-        imp_file_read(imp_run_file(folder, "log.jsonl").text, LIMIT, &text, &size, error);
+        imp_file_read(imp_training_file(folder, "log.jsonl").text, LIMIT, &text, &size, error);
     if (status)
         return status;
     for (const char *line = (const char *)text; *line;) {
@@ -62,18 +62,19 @@ static imp_status read_log(const char *folder, imp_run_state *state, imp_error *
     return IMP_OK;
 }
 
-imp_status imp_run_look(const char *folder, const imp_settings *wanted, imp_run_state *state,
-                        imp_error *error)
+imp_status imp_training_look(const char *folder, const imp_settings *wanted,
+                             imp_training_state *state, imp_error *error)
 {
-    *state = (imp_run_state){0};
-    if (!imp_run_has(folder, imp_checkpoint_name) && !imp_run_has(folder, imp_settings_name))
+    *state = (imp_training_state){0};
+    if (!imp_training_has(folder, imp_checkpoint_name) &&
+        !imp_training_has(folder, imp_settings_name))
         return IMP_OK;
     state->stage = IMP_RUN_BEGUN;
     imp_status status = check_settings(folder, wanted, &state->update, error);
     if (!status)
         status = read_log(folder, state, error);
     if (!status && state->update >= (uint64_t)wanted->updates &&
-        imp_run_has(folder, imp_model_name))
+        imp_training_has(folder, imp_model_name))
         state->stage = IMP_RUN_TRAINED;
     return status;
 }

@@ -6,15 +6,20 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "paper/datasets.h"
 #include "paper/words.h"
-#include "train/recipe.h"
+#include "settings/recipe.h"
 
 /* Schedules: how many updates, at which the learning rate is halved first, and after how many more
- * each time. The paper's is FULL. CUT is the same ended early, when the rate is a 16th and little
- * changes any more; SHORT is FULL scaled down. */
+ * each time. The paper's for Omniglot is FULL. CUT is the same ended early, when the rate is a 16th
+ * and little changes any more; SHORT is FULL scaled down, and so is MINI the paper's schedule for
+ * mini-ImageNet, of 100,000 updates. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
 #define SHORT 5000, 1000, 500
+#define MINI 30000, 6000, 6000
+/* The rate stays as it is. */
+#define STEADY(updates) updates, 0, 0
 
 /* The distractors' variance of Ren et al. starts at 100 and is learned. */
 #define REN "--method soft-kmeans-cluster --sigma-u 100 --learn-sigma-u yes"
@@ -25,7 +30,13 @@ static const imp_paper_run runs[] = {
     {"alphabets-imp",                        "omniglot-alphabets",        "",                                  CUT,   3},
     {"alphabets-prototypes",                 "omniglot-alphabets",        "--method prototypes",               CUT,   3},
     {"alphabets-neighbors",                  "omniglot-alphabets",        "--method neighbors",                CUT,   1},
+    {"alphabets-maml",                       "omniglot-maml-alphabets",   "",                                  STEADY(5000), 1},
     {"alphabets-prototypes-sigma",           "omniglot-alphabets",        "--method prototypes --learn-sigma", CUT,   1},
+
+    {"alphabets-imp-unmasked",               "omniglot-alphabets",        "--unmasked-loss",                   CUT,   1},
+    {"alphabets-neighbors-unmasked",         "omniglot-alphabets",        "--method neighbors --unmasked-loss", CUT,  1},
+    {"alphabets-nca",                        "omniglot-alphabets",        "--method nca",                      CUT,   1},
+    {"alphabets-fixed-modes",                "omniglot-alphabets",        "--method fixed-modes",              CUT,   1},
 
     {"modes-imp",                            "omniglot-held-out-modes",   "",                                  FULL,  1},
     {"modes-prototypes",                     "omniglot-held-out-modes",   "--method prototypes",               FULL,  1},
@@ -42,6 +53,16 @@ static const imp_paper_run runs[] = {
     {"20way-5shot-imp",                      "omniglot-20way-5shot",      "",                                  FULL,  1},
     {"20way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes",               FULL,  1},
     {"20way-5shot-neighbors",                "omniglot-20way-5shot",      "--method neighbors",                FULL,  1},
+
+    {"5way-1shot-maml",                      "omniglot-maml-5way",        "",                                  STEADY(60000), 1},
+    {"5way-5shot-maml",                      "omniglot-maml-5way",        "--shot 5 --queries 5",              STEADY(60000), 1},
+    {"20way-1shot-maml",                     "omniglot-maml-20way",       "",                                  STEADY(60000), 1},
+    {"20way-5shot-maml",                     "omniglot-maml-20way",       "--shot 5 --queries 5",              STEADY(60000), 1},
+
+    {"5way-memory",                          "omniglot-memory-5way",      "",                                  STEADY(100000), 1},
+    {"20way-memory",                         "omniglot-memory-20way",     "",                                  STEADY(100000), 1},
+    {"5way-reptile",                         "omniglot-reptile-5way",     "",                                  STEADY(100000), 1},
+    {"20way-reptile",                        "omniglot-reptile-20way",    "",                                  STEADY(200000), 1},
 
     {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                  FULL,  3},
     {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",               FULL,  1},
@@ -73,6 +94,34 @@ static const imp_paper_run runs[] = {
     {"accumulation-1shot-1-episode",         "omniglot-accumulation",     "--accumulate 1",                    FULL,  1},
     {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--shot 5",                          FULL,  1},
     {"accumulation-5shot-1-episode",         "omniglot-accumulation",     "--shot 5 --accumulate 1",           FULL,  1},
+
+    {"mini-5way-1shot-imp",              "mini-imagenet-5way-1shot", "",                                  MINI, 1},
+    {"mini-5way-1shot-prototypes",       "mini-imagenet-5way-1shot", "--method prototypes",               MINI, 1},
+    {"mini-5way-1shot-neighbors",        "mini-imagenet-5way-1shot", "--method neighbors",                MINI, 1},
+    {"mini-5way-5shot-imp",              "mini-imagenet-5way-5shot", "",                                  MINI, 1},
+    {"mini-5way-5shot-prototypes",       "mini-imagenet-5way-5shot", "--method prototypes",               MINI, 1},
+    {"mini-5way-5shot-prototypes-sigma", "mini-imagenet-5way-5shot", "--method prototypes --learn-sigma", MINI, 1},
+    {"mini-5way-5shot-neighbors",        "mini-imagenet-5way-5shot", "--method neighbors",                MINI, 1},
+
+    {"mini-5way-1shot-maml",             "mini-imagenet-maml",       "",                                  STEADY(60000), 1},
+    {"mini-5way-5shot-maml",             "mini-imagenet-maml",       "--shot 5",                          STEADY(60000), 1},
+
+    {"mini-5way-reptile",                "mini-imagenet-reptile",    "",                                  STEADY(100000), 1},
+
+    {"mini-semi-5way-1shot-imp",                 "mini-imagenet-semi-5way-1shot", "",                    MINI, 1},
+    {"mini-semi-5way-1shot-prototypes",          "mini-imagenet-semi-5way-1shot", "--method prototypes", MINI, 1},
+    {"mini-semi-5way-1shot-neighbors",           "mini-imagenet-semi-5way-1shot", "--method neighbors",  MINI, 1},
+    {"mini-semi-5way-1shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-1shot", REN,                   MINI, 1},
+    {"mini-semi-5way-5shot-imp",                 "mini-imagenet-semi-5way-5shot", "",                    MINI, 1},
+    {"mini-semi-5way-5shot-prototypes",          "mini-imagenet-semi-5way-5shot", "--method prototypes", MINI, 1},
+    {"mini-semi-5way-5shot-neighbors",           "mini-imagenet-semi-5way-5shot", "--method neighbors",  MINI, 1},
+    {"mini-semi-5way-5shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-5shot", REN,                   MINI, 1},
+
+    {"mini-ablation-imp-tied",    "mini-imagenet-semi-5way-1shot", "--method imp-tied",      MINI, 1},
+    {"mini-ablation-map-dp",      "mini-imagenet-semi-5way-1shot", "--method map-dp",        MINI, 1},
+    {"mini-ablation-em",          "mini-imagenet-semi-5way-1shot", "--method em",            MINI, 1},
+    {"mini-ablation-em-no-prior", "mini-imagenet-semi-5way-1shot", "--method em --no-prior", MINI, 1},
+    {"mini-ablation-dp-means",    "mini-imagenet-semi-5way-1shot", "--method dp-means",      MINI, 1},
 };
 /* clang-format on */
 
@@ -123,10 +172,16 @@ imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *da
         return status;
     settings->data = data;
     settings->seed = seed;
-    /* The paper halves the rate at a fifth of its updates, and from there on at each tenth. */
     settings->updates = updates > 0 ? updates : run->updates;
-    settings->halve_from = updates > 0 ? updates / 5 : run->halve_from;
-    settings->halve_every = updates > 0 ? updates / 10 : run->halve_every;
+    settings->halve_from = run->halve_from;
+    settings->halve_every = run->halve_every;
+    if (updates > 0 && settings->fade_until > 0)
+        settings->fade_until = updates;
+    if (updates > 0 && run->halve_every > 0) {
+        const imp_paper_dataset *about = imp_paper_dataset_at(imp_paper_dataset_of(run->recipe));
+        settings->halve_from = updates / (about->updates / about->halve_from);
+        settings->halve_every = updates / (about->updates / about->halve_every);
+    }
     return IMP_OK;
 }
 

@@ -1,5 +1,5 @@
 /*
- * runs.h - the trainings that the paper's Omniglot tables take, as plain data.
+ * runs.h - the trainings that the paper's tables take, as plain data.
  *
  * A run is trained once per seed, exactly as
  *
@@ -10,7 +10,7 @@
 #ifndef IMP_PAPER_RUNS_H
 #define IMP_PAPER_RUNS_H
 
-#include "train/settings.h"
+#include "settings/settings.h"
 
 typedef struct imp_paper_run {
     const char *name;

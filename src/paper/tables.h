@@ -1,6 +1,6 @@
 /*
- * tables.h - the paper's Omniglot tables row by row, as plain data: what is measured on which run,
- * and what the paper found.
+ * tables.h - the paper's tables row by row, as plain data: what is measured on which run, which
+ * tells the dataset, and what the paper found.
  */
 #ifndef IMP_PAPER_TABLES_H
 #define IMP_PAPER_TABLES_H
@@ -20,6 +20,7 @@ typedef struct imp_paper_table {
     const char *name;
     const char *title; /* what it shows, for the report */
     const char *where; /* in the paper */
+    bool compares;     /* its runs are shorter than the paper's, to be compared with each other */
 } imp_paper_table;
 
 typedef struct imp_paper_row {
@@ -43,10 +44,20 @@ const char *imp_paper_measure_name(imp_paper_measure measure);
 /* Whether two rows show measures of one evaluation. */
 bool imp_paper_rows_share(const imp_paper_row *a, const imp_paper_row *b);
 
+/* Whether clusters without a label may come about where a row is measured. Its figure is then the
+ * open accuracy, as in the authors' code, and the closed one stands beside it. */
+bool imp_paper_row_is_open(const imp_paper_row *row);
+
 /* Whether a row belongs to `table`; NULL stands for all. */
 bool imp_paper_row_is_in(const imp_paper_row *row, const char *table);
 
 /* Whether a table needs a run. */
 bool imp_paper_table_needs(const char *table, const char *run);
+
+/* The number of the dataset that a row is about. */
+size_t imp_paper_row_dataset(const imp_paper_row *row);
+
+/* Whether a table has rows about a dataset; NULL stands for any table. */
+bool imp_paper_table_is_about(const char *table, size_t dataset);
 
 #endif

@@ -19,8 +19,11 @@
 #include "base/number.h"
 
 static const char json_name[] = "log.jsonl", csv_name[] = "log.csv";
-static const char csv_header[] = "update,loss,accuracy,clusters,sigma_l,sigma_u,rate,"
-                                 "gradient_norm,validation,images_per_second,seconds\n";
+static const char csv_header[] =
+    "update,loss,accuracy,clusters,sigma_l,sigma_u,rate,"
+    "gradient_norm,validation,images_per_second,seconds,validation_open\n";
+
+enum { COLUMNS = 12 };
 
 static imp_status cannot_write(const imp_log *log, const char *name, imp_error *error)
 {
@@ -52,7 +55,7 @@ static imp_status open_one(const imp_log *log, const char *name, uint64_t *bytes
     char path[4096];
     struct stat about;
     snprintf(path, sizeof path, "%s/%s", log->folder, name);
-    *descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*descriptor < 0 || fstat(*descriptor, &about) != 0)
         return cannot_write(log, name, error);
     if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -70,6 +73,18 @@ static imp_status open_one(const imp_log *log, const char *name, uint64_t *bytes
     return IMP_OK;
 }
 
+/* How many columns the table was begun with: a log from before the last ones were added goes on
+ * without them. */
+static size_t count_columns(int descriptor)
+{
+    char header[sizeof csv_header] = "";
+    ssize_t length = pread(descriptor, header, sizeof header - 1, 0);
+    size_t count = 1;
+    for (ssize_t i = 0; i < length && header[i] != '\n'; i++)
+        count += header[i] == ',';
+    return length > 0 && count < COLUMNS ? count : COLUMNS;
+}
+
 imp_status imp_log_open(imp_log *log, const char *folder, uint64_t json_bytes, uint64_t csv_bytes,
                         imp_error *error)
 {
@@ -85,6 +100,8 @@ imp_status imp_log_open(imp_log *log, const char *folder, uint64_t json_bytes, u
         status = open_one(log, csv_name, &log->csv_bytes, &log->csv, error);
     if (!status && log->csv_bytes == 0)
         status = append(log, csv_name, log->csv, &log->csv_bytes, csv_header, error);
+    if (!status)
+        log->csv_columns = count_columns(log->csv);
     if (status)
         imp_log_close(log);
     return status;
@@ -102,8 +119,6 @@ void imp_log_close(imp_log *log)
 
 /* ---- writing ---- */
 
-enum { COLUMNS = 11 };
-
 /* "null" in JSON and nothing in CSV stand for a number that is not there. */
 static void format(double value, const char *absent, char *text, size_t size)
 {
@@ -113,32 +128,36 @@ static void format(double value, const char *absent, char *text, size_t size)
         snprintf(text, size, "%s", absent);
 }
 
-static void format_line(const imp_line *line, const char *absent, char text[COLUMNS][32])
+static void format_line(const imp_train_line *line, const char *absent, char text[COLUMNS][32])
 {
-    const double values[] = {
-        line->loss, line->accuracy, line->clusters,   line->sigma_l,           line->sigma_u,
-        line->rate, line->norm,     line->validation, line->images_per_second, line->seconds};
+    const double values[] = {line->loss,    line->accuracy,       line->clusters,
+                             line->sigma_l, line->sigma_u,        line->rate,
+                             line->norm,    line->validation,     line->images_per_second,
+                             line->seconds, line->validation_open};
     snprintf(text[0], sizeof text[0], "%" PRIu64, line->update);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         format(values[i], absent, text[i + 1], sizeof text[i + 1]);
 }
 
-imp_status imp_log_write(imp_log *log, const imp_line *line, imp_error *error)
+imp_status imp_log_write(imp_log *log, const imp_train_line *line, imp_error *error)
 {
     char field[COLUMNS][32], text[600];
     format_line(line, "null", field);
     snprintf(text, sizeof text,
              "{\"update\": %s, \"loss\": %s, \"accuracy\": %s, \"clusters\": %s, \"sigma_l\": %s, "
              "\"sigma_u\": %s, \"rate\": %s, \"gradient_norm\": %s, \"validation\": %s, "
-             "\"images_per_second\": %s, \"seconds\": %s}\n",
+             "\"images_per_second\": %s, \"seconds\": %s, \"validation_open\": %s}\n",
              field[0], field[1], field[2], field[3], field[4], field[5], field[6], field[7],
-             field[8], field[9], field[10]);
+             field[8], field[9], field[10], field[11]);
     imp_status status = append(log, json_name, log->json, &log->json_bytes, text, error);
     if (status)
         return status;
     format_line(line, "", field);
-    snprintf(text, sizeof text, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", field[0], field[1], field[2],
-             field[3], field[4], field[5], field[6], field[7], field[8], field[9], field[10]);
+    size_t used = 0;
+    for (size_t i = 0; i < log->csv_columns; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? "," : "", field[i]);
+    snprintf(text + used, sizeof text - used, "\n");
     return append(log, csv_name, log->csv, &log->csv_bytes, text, error);
 }
 

@@ -15,6 +15,7 @@
 typedef struct imp_log {
     int json, csv; /* file descriptors, -1 when closed */
     uint64_t json_bytes, csv_bytes;
+    size_t csv_columns;
     char *folder; /* for sentences */
 } imp_log;
 
@@ -25,7 +26,7 @@ imp_status imp_log_open(imp_log *log, const char *folder, uint64_t json_bytes, u
                         imp_error *error);
 
 /* Takes no memory. */
-imp_status imp_log_write(imp_log *log, const imp_line *line, imp_error *error);
+imp_status imp_log_write(imp_log *log, const imp_train_line *line, imp_error *error);
 
 /* Flushes to disk: what was written is there before the checkpoint that counts on it. */
 imp_status imp_log_flush(imp_log *log, imp_error *error);

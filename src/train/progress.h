@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
-#include "train/learner.h"
-#include "train/settings.h"
+#include <imp/train.h>
+
+#include "settings/settings.h"
+#include "train/updater.h"
 
 /* Sums over the updates since the last line of the log. Only doubles: a checkpoint keeps them as
  * one tensor. */
@@ -22,18 +24,8 @@ typedef struct imp_progress {
     uint64_t best_update; /* when it was reached */
 } imp_progress;
 
-/* A line of the log. */
-typedef struct imp_line {
-    uint64_t update;
-    double loss, accuracy, clusters; /* means over the episodes since the last line */
-    double sigma_l, sigma_u;         /* NAN where the method has none */
-    double rate, norm;               /* learning rate; mean length of the gradient */
-    double validation;               /* accuracy; NAN where this line has no validation */
-    double images_per_second, seconds;
-} imp_line;
-
 /* The line that sums up the window, which must not be empty; `validation` may be NAN. */
-imp_line imp_line_of(const imp_progress *progress, const imp_settings *settings,
-                     const imp_learner *learner, double validation);
+imp_train_line imp_line_of(const imp_progress *progress, const imp_settings *settings,
+                           const imp_updater *updater, double validation);
 
 #endif

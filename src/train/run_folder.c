@@ -1,7 +1,6 @@
 /* run_folder.c - making, recognising and reading the folder of a run. */
 #include "train/run_folder.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,20 +14,21 @@
 
 const char imp_settings_name[] = "settings.json";
 const char imp_checkpoint_name[] = "checkpoint.safetensors";
+const char imp_kept_checkpoint_name[] = "checkpoint.previous.safetensors";
 const char imp_model_name[] = "model.safetensors";
 
-imp_run_path imp_run_file(const char *folder, const char *name)
+imp_training_path imp_training_file(const char *folder, const char *name)
 {
-    imp_run_path path;
+    imp_training_path path;
     int length = snprintf(path.text, sizeof path.text, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path.text)
+    if (folder[0] == '\0' || length < 0 || (size_t)length >= sizeof path.text)
         path.text[0] = '\0'; /* opening it then fails, and nothing else is touched */
     return path;
 }
 
-bool imp_run_has(const char *folder, const char *name)
+bool imp_training_has(const char *folder, const char *name)
 {
-    return access(imp_run_file(folder, name).text, F_OK) == 0;
+    return access(imp_training_file(folder, name).text, F_OK) == 0;
 }
 
 /* JSON is UTF-8: another text would not come back as it was. */
@@ -48,35 +48,9 @@ static imp_status check_texts(const imp_settings *settings, imp_error *error)
     return IMP_OK;
 }
 
-imp_status imp_run_begin(const char *folder, const imp_settings *settings, imp_error *error)
-{
-    if (imp_run_has(folder, imp_settings_name) || imp_run_has(folder, imp_checkpoint_name))
-        return imp_fail(error, IMP_EINVAL,
-                        "'%s' already holds a run; resume it, or choose another folder", folder);
-    imp_status status = check_texts(settings, error);
-    if (!status)
-        status = imp_make_folders(folder, error);
-    return status ? status : imp_run_write_settings(folder, settings, error);
-}
-
-void imp_run_sweep(const char *folder)
-{
-    static const char prefix[] = ".imp-", suffix[] = ".tmp"; /* as base/file.c names them */
-    DIR *list = opendir(folder);
-    if (!list)
-        return;
-    for (struct dirent *entry; (entry = readdir(list));) {
-        size_t length = strlen(entry->d_name);
-        if (length > sizeof prefix + sizeof suffix &&
-            strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 &&
-            strcmp(entry->d_name + length - (sizeof suffix - 1), suffix) == 0)
-            unlink(imp_run_file(folder, entry->d_name).text);
-    }
-    closedir(list);
-}
-
-imp_status imp_run_write_settings(const char *folder, const imp_settings *settings,
-                                  imp_error *error)
+static imp_status write_settings(const char *folder, const imp_settings *settings,
+                                 imp_status (*save)(const char *, const json_t *, imp_error *),
+                                 imp_error *error)
 {
     imp_status status = check_texts(settings, error);
     if (status)
@@ -84,21 +58,144 @@ imp_status imp_run_write_settings(const char *folder, const imp_settings *settin
     json_t *object = imp_settings_to_json(settings);
     if (!object)
         return imp_fail_memory(error, "the settings");
-    status = imp_json_save(imp_run_file(folder, imp_settings_name).text, object, error);
+    status = save(imp_training_file(folder, imp_settings_name).text, object, error);
     json_decref(object);
     return status;
 }
 
-imp_status imp_run_glance(const char *folder, imp_settings *settings, uint64_t *update,
-                          imp_error *error)
+static bool is_taken(const char *folder)
+{
+    return imp_training_has(folder, imp_settings_name) ||
+           imp_training_has(folder, imp_checkpoint_name) ||
+           imp_training_has(folder, imp_kept_checkpoint_name);
+}
+
+/* Two may begin a run in one folder at once: it belongs to who makes settings.json, and that is
+ * made only where there is none. */
+imp_status imp_training_begin(const char *folder, const imp_settings *settings, imp_error *error)
+{
+    imp_status status = check_texts(settings, error);
+    bool taken = is_taken(folder);
+    if (!status && !taken)
+        status = imp_make_folders(folder, error);
+    if (!status && !taken) {
+        status = write_settings(folder, settings, imp_json_save_new, error);
+        taken = status && is_taken(folder);
+    }
+    if (taken)
+        status = imp_fail(error, IMP_EINVAL,
+                          "'%s' already holds a run; resume it, or choose another folder", folder);
+    return status;
+}
+
+imp_status imp_training_write_settings(const char *folder, const imp_settings *settings,
+                                       imp_error *error)
+{
+    return write_settings(folder, settings, imp_json_save, error);
+}
+
+/* ---- checkpoints ---- */
+
+/* Reads a checkpoint from a path. */
+typedef imp_status reader(const char *path, void *out, imp_error *error);
+
+/* Reads the newest checkpoint that can be read; *name is which. Where that is the one before the
+ * last, `damage` says what is wrong with the last. */
+static imp_status read_newest(const char *folder, reader *read, void *out, const char **name,
+                              imp_error *damage, imp_error *error)
+{
+    imp_training_path path = imp_training_file(folder, imp_checkpoint_name);
+    *name = imp_checkpoint_name;
+    imp_status status = read(path.text, out, damage);
+    if (!status || status == IMP_ENOMEM || !imp_training_has(folder, imp_kept_checkpoint_name)) {
+        if (status && error)
+            *error = *damage;
+        return status;
+    }
+    path = imp_training_file(folder, imp_kept_checkpoint_name);
+    *name = imp_kept_checkpoint_name;
+    imp_status second = read(path.text, out, error);
+    if (second && second != IMP_ENOMEM && error) {
+        *error = *damage; /* what is wrong with the newest is the better reason */
+        return status;
+    }
+    return second;
+}
+
+bool imp_training_has_checkpoint(const char *folder)
+{
+    return imp_training_has(folder, imp_checkpoint_name) ||
+           imp_training_has(folder, imp_kept_checkpoint_name);
+}
+
+typedef struct loaded {
+    int threads;
+    imp_updater *updater;
+    imp_checkpoint *checkpoint;
+} loaded;
+
+static imp_status load(const char *path, void *out, imp_error *error)
+{
+    loaded *into = out;
+    return imp_checkpoint_load(path, into->threads, into->updater, into->checkpoint, error);
+}
+
+imp_status imp_training_load(const char *folder, int threads, imp_updater *updater,
+                             imp_checkpoint *checkpoint, imp_error *damage, imp_error *error)
+{
+    loaded into = {threads, updater, checkpoint};
+    const char *name;
+    imp_error reason = {0};
+    damage->message[0] = '\0';
+    imp_status status = read_newest(folder, load, &into, &name, &reason, error);
+    if (!status && name != imp_checkpoint_name)
+        imp_fail(damage, IMP_EFORMAT,
+                 "%s; the run goes on from the checkpoint before it, of update %llu, '%s'",
+                 reason.message, (unsigned long long)checkpoint->progress.update,
+                 imp_training_file(folder, name).text);
+    return status;
+}
+
+typedef struct glanced {
+    imp_settings *settings;
+    uint64_t update;
+} glanced;
+
+static imp_status glance(const char *path, void *out, imp_error *error)
+{
+    glanced *into = out;
+    imp_settings_clear(into->settings);
+    return imp_checkpoint_glance(path, into->settings, &into->update, error);
+}
+
+const char *imp_training_whole_checkpoint(const char *folder, uint64_t *update)
+{
+    imp_settings settings;
+    imp_settings_init(&settings);
+    glanced into = {.settings = &settings};
+    const char *name;
+    imp_error damage;
+    imp_status status = read_newest(folder, glance, &into, &name, &damage, NULL);
+    imp_settings_clear(&settings);
+    *update = into.update;
+    return status ? NULL : name;
+}
+
+imp_status imp_training_glance(const char *folder, imp_settings *settings, uint64_t *update,
+                               imp_error *error)
 {
     *update = 0;
-    if (imp_run_has(folder, imp_checkpoint_name))
-        return imp_checkpoint_glance(imp_run_file(folder, imp_checkpoint_name).text, settings,
-                                     update, error);
     imp_settings_init(settings);
-    imp_run_path path = imp_run_file(folder, imp_settings_name);
-    if (!imp_run_has(folder, imp_settings_name))
+    if (imp_training_has_checkpoint(folder)) {
+        glanced into = {.settings = settings};
+        const char *name;
+        imp_error damage;
+        imp_status status = read_newest(folder, glance, &into, &name, &damage, error);
+        *update = into.update;
+        return status;
+    }
+    imp_training_path path = imp_training_file(folder, imp_settings_name);
+    if (!imp_training_has(folder, imp_settings_name))
         return imp_fail(error, IMP_EINVAL,
                         "there is no run in '%s' to resume: it has no settings.json", folder);
     enum { LIMIT = 1 << 20 };

@@ -6,46 +6,39 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-imp_status imp_snapshot_make(imp_snapshot *snapshot, const imp_learner *learner, imp_error *error)
+imp_status imp_snapshot_make(imp_snapshot *snapshot, const imp_updater *updater, imp_error *error)
 {
-    size_t count = learner->value_count;
-    for (size_t i = 0; i < imp_network_tensor_count(learner->network); i++)
-        count += imp_network_tensor_at(learner->network, i).count;
+    size_t count = updater->value_count;
+    for (size_t i = 0; i < imp_network_tensor_count(updater->network); i++)
+        count += imp_network_tensor_at(updater->network, i).count;
     *snapshot = (imp_snapshot){.values = imp_allocate_zeroed(count, sizeof(float)), .count = count};
     return snapshot->values ? IMP_OK : imp_fail_memory(error, "a copy of the best weights");
 }
 
-void imp_snapshot_take(imp_snapshot *snapshot, const imp_learner *learner)
+void imp_snapshot_take(imp_snapshot *snapshot, const imp_updater *updater)
 {
     float *to = snapshot->values;
-    for (size_t i = 0; i < imp_network_tensor_count(learner->network); i++) {
-        imp_network_tensor tensor = imp_network_tensor_at(learner->network, i);
+    for (size_t i = 0; i < imp_network_tensor_count(updater->network); i++) {
+        imp_network_tensor tensor = imp_network_tensor_at(updater->network, i);
         memcpy(to, tensor.values, tensor.count * sizeof *to);
         to += tensor.count;
     }
-    memcpy(to, learner->values, learner->value_count * sizeof *to);
+    memcpy(to, updater->values, updater->value_count * sizeof *to);
     snapshot->taken = true;
 }
 
-static void exchange(float *a, float *b, size_t count)
+void imp_snapshot_restore(const imp_snapshot *snapshot, imp_updater *updater)
 {
-    for (size_t i = 0; i < count; i++) {
-        float kept = a[i];
-        a[i] = b[i];
-        b[i] = kept;
+    if (!snapshot->taken)
+        return;
+    const float *from = snapshot->values;
+    for (size_t i = 0; i < imp_network_tensor_count(updater->network); i++) {
+        imp_network_tensor tensor = imp_network_tensor_at(updater->network, i);
+        memcpy(tensor.values, from, tensor.count * sizeof *from);
+        from += tensor.count;
     }
-}
-
-void imp_snapshot_swap(imp_snapshot *snapshot, imp_learner *learner)
-{
-    float *values = snapshot->values;
-    for (size_t i = 0; i < imp_network_tensor_count(learner->network); i++) {
-        imp_network_tensor tensor = imp_network_tensor_at(learner->network, i);
-        exchange(values, tensor.values, tensor.count);
-        values += tensor.count;
-    }
-    exchange(values, learner->values, learner->value_count);
-    imp_learner_publish(learner);
+    memcpy(updater->values, from, updater->value_count * sizeof *from);
+    imp_updater_publish(updater);
 }
 
 void imp_snapshot_clear(imp_snapshot *snapshot)

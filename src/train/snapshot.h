@@ -2,7 +2,7 @@
 #ifndef IMP_TRAIN_SNAPSHOT_H
 #define IMP_TRAIN_SNAPSHOT_H
 
-#include "train/learner.h"
+#include "train/updater.h"
 
 typedef struct imp_snapshot {
     float *values; /* the network's tensors in order, then the method's values */
@@ -10,15 +10,14 @@ typedef struct imp_snapshot {
     bool taken;
 } imp_snapshot;
 
-/* Room for what the learner has; nothing is taken yet. Release with imp_snapshot_clear(). */
-imp_status imp_snapshot_make(imp_snapshot *snapshot, const imp_learner *learner, imp_error *error);
+/* Room for what the updater has; nothing is taken yet. Release with imp_snapshot_clear(). */
+imp_status imp_snapshot_make(imp_snapshot *snapshot, const imp_updater *updater, imp_error *error);
 
-/* Copies the learner into the snapshot. The optimizers are not part of it. */
-void imp_snapshot_take(imp_snapshot *snapshot, const imp_learner *learner);
+/* Copies the updater into the snapshot. The optimizers are not part of it. */
+void imp_snapshot_take(imp_snapshot *snapshot, const imp_updater *updater);
 
-/* Exchanges the two, of which the snapshot must have been taken; once more, and all is as it was.
- */
-void imp_snapshot_swap(imp_snapshot *snapshot, imp_learner *learner);
+/* Copies the snapshot into the updater; nothing happens if none was taken. */
+void imp_snapshot_restore(const imp_snapshot *snapshot, imp_updater *updater);
 
 /* Harmless on a zeroed one. */
 void imp_snapshot_clear(imp_snapshot *snapshot);

@@ -14,20 +14,20 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "data/dataset.h"
+#include "evaluate/evaluate.h"
+#include "model/model.h"
 #include "train/checkpoint.h"
-#include "train/evaluate.h"
 #include "train/log.h"
-#include "train/model.h"
 #include "train/run_folder.h"
+#include "train/steps.h"
 
 typedef struct trainer {
-    const imp_train_options *options;
+    const imp_trainer_options *options;
     const imp_dataset *dataset;
-    imp_learner learner;
+    imp_updater updater;
     imp_checkpoint state; /* settings, counters and the best weights, as the next file has them */
-    uint64_t saved_update;
-    bool judges_again; /* the run was over when it was resumed, and its model is chosen anew */
-    imp_feed *feed;
+    bool saved; /* the last checkpoint of the folder is whole, so that it is worth keeping */
+    imp_steps *steps;
     imp_log log;
     imp_train_report report;
     double start; /* of this update, by imp_clock() */
@@ -51,10 +51,16 @@ static imp_status diverged(const trainer *work, imp_error *error)
     imp_error reason = {0};
     if (error)
         reason = *error;
-    if (work->options->folder)
-        snprintf(where, sizeof where, "; the last good checkpoint, of update %llu, is '%s/%s'",
-                 (unsigned long long)work->saved_update, work->options->folder,
-                 imp_checkpoint_name);
+    if (work->options->folder) {
+        uint64_t update;
+        const char *name = imp_training_whole_checkpoint(work->options->folder, &update);
+        if (name)
+            snprintf(where, sizeof where, "; the last good checkpoint, of update %llu, is '%s/%s'",
+                     (unsigned long long)update, work->options->folder, name);
+        else
+            snprintf(where, sizeof where, "; the checkpoints in '%s' are damaged",
+                     work->options->folder);
+    }
     return imp_fail(error, IMP_EINVAL, "update %llu: %s%s",
                     (unsigned long long)work->state.progress.update + 1, reason.message, where);
 }
@@ -63,28 +69,29 @@ static imp_status add_episodes(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_window *window = &work->state.progress.window;
-    imp_update_times *times = &work->report.times;
+    imp_train_times *times = &work->report.times;
     for (int64_t e = 0; e < settings->accumulate; e++) {
-        const imp_task *task;
-        imp_outcome outcome;
-        double begin = imp_clock();
-        imp_status status = imp_feed_next(work->feed, &task, error);
-        times->feed += imp_clock() - begin;
-        if (status)
-            return status;
-        status = imp_learner_add(&work->learner, task, &outcome, error);
-        if (!status && outcome.loss > settings->loss_limit)
+        imp_step step;
+        const imp_outcome *outcome = &step.outcome;
+        double waited = 0;
+        imp_status status =
+            work->steps->next(work->steps, work->updater.learner, &step, &waited, error);
+        if (!status && outcome->loss > settings->loss_limit)
             status = imp_fail(error, IMP_EINVAL, "the loss is %g, beyond its limit of %g",
-                              outcome.loss, settings->loss_limit);
+                              outcome->loss, settings->loss_limit);
         if (status)
             return status == IMP_EINVAL ? diverged(work, error) : status;
+        double begin = imp_clock();
+        imp_updater_add(&work->updater, &step);
+        times->optimizer += imp_clock() - begin;
+        times->feed += waited;
         window->episodes++;
-        window->loss += outcome.loss;
-        window->accuracy += outcome.accuracy;
-        window->clusters += (double)outcome.clusters;
-        window->images += (double)outcome.images;
-        times->network += outcome.network_seconds;
-        times->method += outcome.method_seconds;
+        window->loss += outcome->loss;
+        window->accuracy += outcome->accuracy;
+        window->clusters += (double)outcome->clusters;
+        window->images += (double)outcome->images;
+        times->network += outcome->network_seconds;
+        times->method += outcome->method_seconds;
     }
     return IMP_OK;
 }
@@ -93,13 +100,13 @@ static imp_status make_update(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_progress *progress = &work->state.progress;
-    work->report.times = (imp_update_times){0};
+    work->report.times = (imp_train_times){0};
     imp_status status = add_episodes(work, error);
     if (status)
         return status;
     double norm, rate = imp_settings_rate(settings, progress->update), begin = imp_clock();
-    status = imp_learner_update(&work->learner, rate, settings->clip, &norm, error);
-    work->report.times.optimizer = imp_clock() - begin;
+    status = imp_updater_update(&work->updater, rate, settings->clip, &norm, error);
+    work->report.times.optimizer += imp_clock() - begin;
     if (status)
         return diverged(work, error);
     progress->update++;
@@ -121,56 +128,55 @@ static imp_status save_model(trainer *work, imp_error *error)
                                .update = chosen ? progress->best_update : progress->update,
                                .validation = progress->best,
                                .inverted = work->dataset->inverted};
-    return imp_model_save(&work->learner, settings, &origin,
-                          imp_run_file(work->options->folder, imp_model_name).text, error);
-}
-
-static imp_status find_accuracy(trainer *work, double *accuracy, imp_error *error)
-{
-    const imp_settings *settings = &work->state.settings;
-    imp_encoder *encoder;
-    imp_status status = imp_encoder_create(work->learner.network, &encoder, error);
-    if (status)
-        return status;
-    imp_contestant self = {.method = settings->method,
-                           .options = imp_settings_method(settings),
-                           .values = imp_method_values(work->learner.method, NULL)};
-    imp_evaluate_options options = {.task = imp_settings_task(settings, IMP_FOR_VALIDATION),
-                                    .episodes = (size_t)settings->validation_episodes,
-                                    .threads = work->options->threads};
-    imp_evaluation found;
-    status = imp_evaluate(encoder, work->dataset, &self, 1, &options, &found, error);
-    imp_encoder_free(encoder);
-    if (!status)
-        *accuracy = found.accuracy.mean;
-    return status;
+    const imp_updater *updater = &work->updater;
+    return imp_model_save(updater->learner, updater->values, settings, &origin,
+                          imp_training_file(work->options->folder, imp_model_name).text, error);
 }
 
 static imp_status validate(trainer *work, double *accuracy, imp_error *error)
 {
+    const imp_settings *settings = &work->state.settings;
     imp_progress *progress = &work->state.progress;
-    imp_status status = find_accuracy(work, accuracy, error);
+    imp_encoder *encoder;
+    imp_status status = imp_encoder_create(work->updater.network, &encoder, error);
     if (status)
         return status;
-    work->report.validation = *accuracy;
+    const imp_learner *learner = work->updater.learner;
+    imp_contestant self = {.learner = settings->learner,
+                           .options = learner->options,
+                           .values = learner->values,
+                           .value_count = learner->value_count};
+    imp_evaluate_options options = {.task = imp_settings_task(settings, IMP_FOR_VALIDATION),
+                                    .episodes = (size_t)settings->validation_episodes,
+                                    .threads = work->options->threads,
+                                    .network = work->updater.network};
+    imp_evaluation found;
+    status = imp_evaluate(encoder, work->dataset, &self, 1, &options, &found, error);
+    imp_encoder_free(encoder);
+    if (status)
+        return status;
+    *accuracy = work->report.validation = found.accuracy.mean;
+    work->report.validation_open = found.unlabeled_clusters > 0 ? found.open_accuracy.mean : NAN;
     if (!work->state.best.taken || *accuracy > progress->best) {
         progress->best = *accuracy;
         progress->best_update = progress->update;
-        imp_snapshot_take(&work->state.best, &work->learner);
+        imp_snapshot_take(&work->state.best, &work->updater);
     }
     return IMP_OK;
 }
 
 /* ---- log and checkpoint ---- */
 
-static imp_line line_of(const trainer *work, double validation)
+static imp_train_line line_of(const trainer *work, double validation)
 {
-    return imp_line_of(&work->state.progress, &work->state.settings, &work->learner, validation);
+    return imp_line_of(&work->state.progress, &work->state.settings, &work->updater, validation);
 }
 
 static imp_status write_line(trainer *work, double validation, imp_error *error)
 {
     work->report.line = line_of(work, validation);
+    if (!isnan(validation))
+        work->report.line.validation_open = work->report.validation_open;
     work->report.new_line = true;
     work->state.progress.window = (imp_window){0};
     return work->options->folder ? imp_log_write(&work->log, &work->report.line, error) : IMP_OK;
@@ -185,10 +191,12 @@ static imp_status save_checkpoint(trainer *work, imp_error *error)
         return status;
     work->state.json_bytes = work->log.json_bytes;
     work->state.csv_bytes = work->log.csv_bytes;
-    imp_run_path path = imp_run_file(work->options->folder, imp_checkpoint_name);
-    status = imp_checkpoint_save(path.text, &work->learner, &work->state, error);
+    imp_training_path path = imp_training_file(work->options->folder, imp_checkpoint_name);
+    imp_training_path kept = imp_training_file(work->options->folder, imp_kept_checkpoint_name);
+    status = imp_checkpoint_save(path.text, work->saved ? kept.text : NULL, &work->updater,
+                                 &work->state, error);
     if (!status)
-        work->saved_update = work->state.progress.update;
+        work->saved = true;
     return status;
 }
 
@@ -258,32 +266,13 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
-/* Puts the best weights, if there are any, into the learner, or takes them out again. */
-static void swap_best(trainer *work)
-{
-    if (work->state.best.taken)
-        imp_snapshot_swap(&work->state.best, &work->learner);
-}
-
-/* The model of a finished run: the best in validation, or the last. One that was over before has no
- * updates left at whose end it is validated and saved, and the model goes first here, too. */
+/* The model of a finished run: the best in validation, or the last. */
 static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
         return IMP_OK;
-    double validation;
-    imp_status status = IMP_OK;
-    if (work->judges_again && work->state.settings.validate_every > 0)
-        status = validate(work, &validation, error);
-    swap_best(work);
-    if (!status)
-        status = save_model(work, error);
-    if (!status && work->judges_again) {
-        swap_best(work);
-        status = save_checkpoint(work, error);
-        swap_best(work);
-    }
-    return status;
+    imp_snapshot_restore(&work->state.best, &work->updater);
+    return save_model(work, error);
 }
 
 static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
@@ -293,15 +282,19 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
     imp_episode_options task = imp_settings_task(settings, IMP_FOR_TRAINING);
     uint64_t first = progress->update * (uint64_t)settings->accumulate;
     size_t ahead = settings->accumulate > 1 ? 4 : 2;
-    imp_status status = imp_feed_open(work->dataset, &task, first, ahead, &work->feed, error);
+    imp_own_steps own = {.feed = NULL};
+    imp_status status = IMP_OK;
+    if (!work->options->steps)
+        status = imp_own_steps_open(&own, work->dataset, &task, first, ahead, error);
+    work->steps = work->options->steps ? work->options->steps : &own.steps;
     if (!status)
         status = loop(work, error);
-    imp_feed_close(work->feed);
+    imp_own_steps_close(&own);
     if (!status)
         status = finish(work, error);
-    if (!status && work->options->learner) {
-        *work->options->learner = work->learner;
-        work->learner = (imp_learner){0};
+    if (!status && work->options->updater) {
+        *work->options->updater = work->updater;
+        work->updater = (imp_updater){0};
     }
     *result = (imp_train_result){.update = progress->update,
                                  .finished = is_last(work),
@@ -314,7 +307,7 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
 static void clear(trainer *work)
 {
     imp_log_close(&work->log);
-    imp_learner_clear(&work->learner);
+    imp_updater_clear(&work->updater);
     imp_checkpoint_clear(&work->state);
 }
 
@@ -328,12 +321,12 @@ static imp_settings borrowed(const imp_settings *settings)
     return copy;
 }
 
-static trainer make_trainer(const imp_dataset *dataset, const imp_train_options *options)
+static trainer make_trainer(const imp_dataset *dataset, const imp_trainer_options *options)
 {
     return (trainer){.options = options,
                      .dataset = dataset,
                      .log = {.json = -1, .csv = -1},
-                     .report.validation = NAN};
+                     .report = {.validation = NAN, .validation_open = NAN}};
 }
 
 /* Before anything is trained or written: an impossible validation should not surprise after an
@@ -355,7 +348,7 @@ static imp_status check_validation(const trainer *work, imp_error *error)
 
 /* `fresh`: the folder is made, and must hold no run. */
 static imp_status start(const imp_settings *settings, const imp_dataset *dataset,
-                        const imp_train_options *options, bool fresh, imp_train_result *result,
+                        const imp_trainer_options *options, bool fresh, imp_train_result *result,
                         imp_error *error)
 {
     trainer work = make_trainer(dataset, options);
@@ -364,12 +357,12 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
     work.state.data = imp_trained_on_of(dataset);
     imp_status status = check_validation(&work, error);
     if (!status)
-        status = imp_learner_from_settings(&work.learner, settings, imp_dataset_channels(dataset),
+        status = imp_updater_from_settings(&work.updater, settings, imp_dataset_channels(dataset),
                                            imp_dataset_size(dataset), options->threads, error);
     if (!status)
-        status = imp_snapshot_make(&work.state.best, &work.learner, error);
+        status = imp_snapshot_make(&work.state.best, &work.updater, error);
     if (!status && options->folder && fresh)
-        status = imp_run_begin(options->folder, settings, error);
+        status = imp_training_begin(options->folder, settings, error);
     if (!status && options->folder)
         status = imp_log_open(&work.log, options->folder, 0, 0, error);
     if (!status)
@@ -380,75 +373,76 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
     return status;
 }
 
-imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
-                     const imp_train_options *options, imp_train_result *result, imp_error *error)
+imp_status imp_trainer_run(const imp_settings *settings, const imp_dataset *dataset,
+                           const imp_trainer_options *options, imp_train_result *result,
+                           imp_error *error)
 {
     return start(settings, dataset, options, true, result, error);
 }
 
-/* From here on the run has these settings. A best model is forgotten that these would not have
- * validated; *compares tells whether its accuracy was found on as many episodes. */
-static void adopt(trainer *work, const imp_settings *settings, bool *compares)
+/* Whether a run that was read can go on with these settings and this data. A run keeps the settings
+ * of its validation, so that all its models are compared on the same episodes. */
+static imp_status check_resumed(const trainer *work, const imp_settings *settings, imp_error *error)
 {
-    imp_progress *progress = &work->state.progress;
-    *compares = settings->validation_episodes == work->state.settings.validation_episodes;
-    imp_settings_clear(&work->state.settings);
-    work->state.settings = borrowed(settings);
-    work->saved_update = progress->update;
-    bool ends_here = is_last(work) && progress->best_update == progress->update;
-    if (settings->validate_every == 0 ||
-        !(ends_here || is_due(progress->best_update, settings->validate_every))) {
-        work->state.best.taken = false;
-        progress->best = NAN;
-        progress->best_update = 0;
+    const imp_settings *begun = &work->state.settings;
+    uint64_t made = work->state.progress.update;
+    const char *conflict = imp_settings_conflict(begun, settings);
+    if (conflict)
+        return imp_fail(error, IMP_EINVAL, "'%s' cannot be changed in the middle of a run",
+                        conflict);
+    if (settings->updates != begun->updates && (uint64_t)settings->updates <= made)
+        return imp_fail(error, IMP_EINVAL,
+                        "the run has made %llu updates and cannot be ended at %lld; 'updates' can "
+                        "only be raised",
+                        (unsigned long long)made, (long long)settings->updates);
+    return imp_trained_on_check(&work->state.data, work->dataset, error);
+}
+
+/* Tells what somebody should know who resumes a run; `damage` may be empty. */
+static void give_notice(const trainer *work, const char *damage)
+{
+    const imp_trainer_options *options = work->options;
+    const char *then = work->state.isa, *now = imp_network_isa(work->updater.network);
+    if (!options->notice)
+        return;
+    if (damage[0])
+        options->notice(damage, options->context);
+    if (then[0] && strcmp(then, now) != 0) {
+        char sentence[300];
+        snprintf(sentence, sizeof sentence,
+                 "the run was computed with %s and goes on with %s, so that it will end in other "
+                 "bits than on one of them; IMP_ISA=%s goes on as it began",
+                 then, now, then);
+        options->notice(sentence, options->context);
     }
-    work->judges_again = is_last(work) && !(work->state.best.taken && *compares);
 }
 
-/* The accuracy of the best model so far on the episodes that the next will be judged by. */
-static imp_status judge_best(trainer *work, imp_error *error)
-{
-    swap_best(work);
-    imp_status status = find_accuracy(work, &work->state.progress.best, error);
-    swap_best(work);
-    return status;
-}
-
-imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
-                            const imp_train_options *options, imp_train_result *result,
-                            imp_error *error)
+imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *dataset,
+                              const imp_trainer_options *options, imp_train_result *result,
+                              imp_error *error)
 {
     /* A run that was killed before its first checkpoint has lost nothing. */
-    if (!imp_run_has(options->folder, imp_checkpoint_name))
+    if (!imp_training_has_checkpoint(options->folder))
         return start(settings, dataset, options, false, result, error);
 
     trainer work = make_trainer(dataset, options);
-    imp_run_path path = imp_run_file(options->folder, imp_checkpoint_name);
-    imp_status status =
-        imp_checkpoint_load(path.text, options->threads, &work.learner, &work.state, error);
+    imp_error damage;
+    imp_status status = imp_training_load(options->folder, options->threads, &work.updater,
+                                          &work.state, &damage, error);
     if (status)
         return status;
-    const char *conflict = imp_settings_conflict(&work.state.settings, settings);
-    if (conflict)
-        status =
-            imp_fail(error, IMP_EINVAL, "'%s' cannot be changed in the middle of a run", conflict);
-    else
-        status = imp_trained_on_check(&work.state.data, dataset, error);
-    work.state.data = imp_trained_on_of(dataset);
-    bool compares = true;
+    status = check_resumed(&work, settings, error);
     if (!status) {
-        adopt(&work, settings, &compares);
-        status = check_validation(&work, error);
-    }
-    if (!status)
+        give_notice(&work, damage.message);
+        imp_settings_clear(&work.state.settings);
+        work.state.settings = borrowed(settings);
+        work.state.data = imp_trained_on_of(dataset);
+        work.saved = !damage.message[0];
         status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                               work.state.csv_bytes, error);
-    if (!status) {
-        imp_run_sweep(options->folder);
-        status = imp_run_write_settings(options->folder, settings, error);
     }
-    if (!status && work.state.best.taken && !compares)
-        status = judge_best(&work, error);
+    if (!status)
+        status = imp_training_write_settings(options->folder, settings, error);
     if (!status)
         status = run(&work, result, error);
     clear(&work);

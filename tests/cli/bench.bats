@@ -51,3 +51,11 @@ assert a["update_ms"] > a["network_ms"] and a["beyond_network"] > 0
     [[ ${lines[2]} == *'"unavailable":"0 images cannot be timed'* ]]
     [[ ${lines[3]} == *'"unavailable"'* ]]
 }
+
+@test "bench --serve times other networks, too" {
+    run "$IMP" bench --serve <<< $'train 2 3 21 21 1 0 resnet12:4\neval 2 1 9 9 1 0 conv3x3:4\ntrain 2 1 9 9 1 0 resnet13'
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == *'"network":"resnet12:4"'*'"c":3'*'"steps"'* ]]
+    [[ ${lines[1]} == *'"network":"conv3x3:4"'*'"steps"'* ]]
+    [[ ${lines[2]} == *'"unavailable":'*'resnet13'* ]]
+}

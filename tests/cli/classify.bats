@@ -7,7 +7,7 @@ setup() {
 }
 
 @test "classify: JSON holds method, lambda, clusters in order, predictions, probabilities" {
-    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy \
+    run --separate-stderr "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy \
         --sigma-l 1 --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
@@ -22,30 +22,30 @@ setup() {
 }
 
 @test "classify: lambda can be given" {
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --lambda 1e6
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --json --lambda 1e6
     json 'o["lambda"] == 1e6 and len(o["clusters"]) == 2'
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --lambda 0
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --json --lambda 0
     json 'len(o["clusters"]) >= 4'
 }
 
 @test "classify: unlabelled points come from a file or as labels of -1" {
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json
     json '-1 in [c["label"] for c in o["clusters"]] and o["predictions"][3] == 1'
     from_file=$output
     npy s.npy 'np.concatenate([np.load("u.npy"), np.load("s.npy")])'
     npy y.npy 'np.array([-1, -1, -1, 0, 0, 1, 1])'
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --json
     [ "$output" = "$from_file" ]
 }
 
 @test "classify: open set answers none of these" {
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
         --open-set
     json 'o["predictions"] == [0, 1, 1, -1]'
     json 'all(len(row) == 3 for row in o["probabilities"])'
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --open-set
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --open-set
     [[ ${lines[-1]} == *3*none*1.0000 ]]
-    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy --open-set
+    run --separate-stderr "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --open-set
     [ "$status" -eq 0 ]
     [ "$stderr" = "imp classify: --open-set has nothing to go by: no cluster is without a label; \
 give points that belong to no class with --unlabeled FILE" ]
@@ -54,12 +54,12 @@ give points that belong to no class with --unlabeled FILE" ]
 @test "classify: every method answers" {
     for method in imp imp-tied prototypes neighbors soft-kmeans soft-kmeans-cluster \
         soft-kmeans-masked dp-means map-dp em; do
-        run "$IMP" classify --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
+        run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --unlabeled u.npy --json \
             --method "$method"
         [ "$status" -eq 0 ]
         json "o['method'] == '$method' and o['predictions'][0] == 0"
     done
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json --method prototypes
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --json --method prototypes
     json 'o["lambda"] is None and o["clusters"][0]["sigma"] == 1'
 }
 
@@ -69,15 +69,15 @@ give points that belong to no class with --unlabeled FILE" ]
     npy none.npy 'np.zeros((0, 2), "float32")'
     for method in imp imp-tied prototypes neighbors soft-kmeans soft-kmeans-cluster \
         soft-kmeans-masked dp-means map-dp em; do
-        run "$IMP" classify --support one.npy --labels zero.npy --query q.npy --json \
+        run "$IMP" classify --preset paper --support one.npy --labels zero.npy --query q.npy --json \
             --method "$method" --lambda auto
         json 'o["predictions"] == [0, 0, 0, 0] and o["probabilities"] == [[1]] * 4'
-        run "$IMP" classify --support s.npy --labels y.npy --query none.npy --json \
+        run "$IMP" classify --preset paper --support s.npy --labels y.npy --query none.npy --json \
             --method "$method"
         [ "$status" -eq 0 ]
         json 'o["predictions"] == [] and o["probabilities"] == []'
         for sigma in 1e-30 1e30; do
-            run "$IMP" classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy \
+            run "$IMP" classify --preset paper --support s.npy --labels y.npy --unlabeled u.npy --query q.npy \
                 --json --method "$method" --sigma-l $sigma --sigma-u $sigma
             [ "$status" -eq 0 ]
             json 'all(abs(sum(row) - 1) < 1e-6 for row in o["probabilities"])'
@@ -86,7 +86,7 @@ give points that belong to no class with --unlabeled FILE" ]
 }
 
 @test "classify: without --json a table with a line per query" {
-    run --separate-stderr "$IMP" classify --support s.npy --labels y.npy --query q.npy --sigma-l 1
+    run --separate-stderr "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --sigma-l 1
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "imp: 3 clusters of 2 classes, lambda "* ]]
     [ "${#lines[@]}" -eq 6 ]
@@ -96,7 +96,7 @@ give points that belong to no class with --unlabeled FILE" ]
 @test "classify: float64 points and other integer labels are taken" {
     npy s.npy 'np.load("s.npy").astype("float64")'
     npy y.npy 'np.load("y.npy").astype("uint8")'
-    run "$IMP" classify --support s.npy --labels y.npy --query q.npy --json
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --json
     json 'o["predictions"] == [0, 1, 1, 1]'
 }
 
@@ -123,15 +123,15 @@ FILE"
     fails 1 "'imq' is not a method; did you mean 'imp'?" \
         --support s.npy --labels y.npy --query q.npy --method imq
     fails 1 "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, soft-kmeans, \
-soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
+soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, fixed-modes and gibbs" \
         --support s.npy --labels y.npy --query q.npy --method wardrobe
-    fails 1 "sigma_l is 0; a variance is a number from 1e-30 to 1e+30" \
+    fails 2 "option '--sigma-l' needs a number from 1e-30 to 1e+30, or auto, not '0'" \
         --support s.npy --labels y.npy --query q.npy --sigma-l 0
-    fails 1 "sigma_u is 1e-300; a variance is a number from 1e-30 to 1e+30" \
+    fails 2 "option '--sigma-u' needs a number from 1e-30 to 1e+30, or auto, not '1e-300'" \
         --support s.npy --labels y.npy --query q.npy --sigma-u 1e-300
-    fails 1 "alpha is -1; a concentration is a finite number above 0" \
+    fails 2 "option '--alpha' needs a number from 1e-300 to 1e+300, or auto, not '-1'" \
         --support s.npy --labels y.npy --query q.npy --alpha -1
-    fails 2 "option '--lambda' needs a number of at least 0 or auto, not 'x'" \
+    fails 2 "option '--lambda' needs a number of at least 0, or auto, not 'x'" \
         --support s.npy --labels y.npy --query q.npy --lambda x
 
     npy bad.npy 'np.array([[0, 0], [np.nan, 0], [1, 1], [2, 2]])'
@@ -142,7 +142,7 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
     npy bad.npy 'np.array([[0, 0], [1, -1e300]])'
     fails 1 "bad.npy: row 1, column 1 is -1e+300; points are kept as 32-bit floats, which end at \
 3.40282e+38" --support s.npy --labels y.npy --query bad.npy
-    fails 1 "only prototypes can be told to learn sigma; 'imp' learns what it has" \
+    fails 1 "'imp' has no option 'learn-sigma'; prototypes and fixed-modes have" \
         --support s.npy --labels y.npy --query q.npy --learn-sigma
     npy bad.npy 'np.zeros((4, 0), "float32")'
     fails 1 "the points have no dimensions; they need at least 1" \
@@ -157,8 +157,10 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em" \
     fails 1 "class 1 has no labelled point; every class from 0 to 2 needs at least one" \
         --support s.npy --labels bad.npy --query q.npy
     npy bad.npy 'np.array([0, -2, 1, 1])'
+    fails 1 "point 1 has the label -2; labels are classes from 0 on, or -1 for an unlabelled point" \
+        --support s.npy --labels bad.npy --query q.npy
     fails 1 "support row 1 has the label -2; labels here are classes from 0 to 1, or -1 for an \
-unlabelled point" --support s.npy --labels bad.npy --query q.npy
+unlabelled point" --support s.npy --labels bad.npy --query q.npy --preset paper
     npy bad.npy 'np.array([0, 1])'
     fails 1 "bad.npy has 2 labels for the 4 points of s.npy; each needs one" \
         --support s.npy --labels bad.npy --query q.npy
@@ -177,20 +179,21 @@ unlabelled point" --support s.npy --labels bad.npy --query q.npy
     npy bad.npy 'np.full(4, -1)'
     fails 1 "bad.npy: no point has a label; every class needs at least one" \
         --support s.npy --labels bad.npy --query q.npy
-    run "$IMP" classify --support nowhere.npy --labels y.npy --query q.npy
+    run "$IMP" classify --preset paper --support nowhere.npy --labels y.npy --query q.npy
     [ "$status" -eq 1 ]
     [[ $output == "imp classify: "*nowhere.npy* ]]
 }
 
 @test "classify: the reference episodes" {
-    [ -d "$IMP_SHARED/golden/episodes" ] || skip "there is no reference data in $IMP_SHARED"
-    for folder in "$IMP_SHARED"/golden/episodes/*; do
+    episodes=("$BATS_TEST_DIRNAME"/../data/golden/episodes/*)
+    [ ! -d "$IMP_SHARED/golden" ] || episodes+=("$IMP_SHARED"/golden/episodes/*)
+    for folder in "${episodes[@]}"; do
         unlabeled=()
         [ ! -f "$folder/unlabeled.npy" ] || unlabeled=(--unlabeled "$folder/unlabeled.npy")
         read -r alpha sigma_l sigma_u < <(/usr/bin/python3 -c 'import json, sys
 p = json.load(open(sys.argv[1]))["parameters"]
 print(p["alpha"], p["sigma_l"], p["sigma_u"])' "$folder/expected.json")
-        run "$IMP" classify --support "$folder/support.npy" --labels "$folder/labels.npy" \
+        run "$IMP" classify --preset paper --support "$folder/support.npy" --labels "$folder/labels.npy" \
             --query "$folder/query.npy" "${unlabeled[@]}" --alpha "$alpha" --sigma-l "$sigma_l" \
             --sigma-u "$sigma_u" --json
         [ "$status" -eq 0 ]

@@ -85,8 +85,8 @@ chosen on" ]
     done
     for sigma in 1e-300 1e308; do
         run --separate-stderr "$IMP" cluster x.npy --sigma $sigma
-        [ "$status" -eq 1 ]
-        [[ $stderr == *"; a variance is a number from 1e-30 to 1e+30" ]]
+        [ "$status" -eq 2 ]
+        [[ $stderr == *" needs a number from 1e-30 to 1e+30, or auto, not '$sigma'" ]]
     done
 }
 
@@ -94,8 +94,11 @@ chosen on" ]
     run --separate-stderr "$IMP" cluster
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" cluster x.npy --sigma 0
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp cluster: option '--sigma' needs a number from 1e-30 to 1e+30, or auto, not '0'" ]
+    run --separate-stderr "$IMP" cluster x.npy --method em
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: sigma is 0; a variance is a number from 1e-30 to 1e+30" ]
+    [ "$stderr" = "imp cluster: 'em' does not cluster without labels; imp and dp-means do" ]
     run --separate-stderr "$IMP" cluster x.npy --lambda 3 --clusters 4
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" cluster x.npy --clusters 101
@@ -164,4 +167,34 @@ chosen on" ]
     run --separate-stderr "$IMP" metrics a.npy b.npy
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp metrics: a.npy has 3 labels and b.npy has 2; they must be of the same points" ]
+}
+
+@test "points are read as they are needed, and from a pipe as well" {
+    npy x.npy 'np.random.RandomState(4).randn(700, 5)'
+    for options in "--clusters 9" "--method dp-means --lambda 4 --order random" "--lambda 6 --sigma 1"; do
+        # shellcheck disable=SC2086 # the options are words
+        "$IMP" cluster x.npy $options --json > file.json
+        # shellcheck disable=SC2086
+        "$IMP" cluster <(cat x.npy) $options --json > pipe.json
+        cmp file.json pipe.json
+    done
+    npy bad.npy 'np.where(np.arange(2100).reshape(700, 3) == 1301, np.nan, 1.0)'
+    run --separate-stderr "$IMP" cluster bad.npy --lambda 1
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    [ "$stderr" = "imp cluster: bad.npy: row 433, column 2 is not a number (NaN); every value must be a finite number" ]
+}
+
+@test "memory does not grow with the points" {
+    # 200 MB of zeros, which take no room on the disk
+    /usr/bin/python3 -c 'import numpy as np
+np.lib.format.open_memmap("x.npy", "w+", "float32", (100000, 512)).flush()'
+    for method in imp dp-means; do
+        run /usr/bin/python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
+            "$IMP" cluster x.npy --lambda 1 --steps 1 --method $method
+        [ "$status" -eq 0 ]
+        [ "$output" -lt 180 ]
+    done
 }

@@ -2,6 +2,8 @@
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 setup() {
+    load pictures
+    load preload
     small=(--alphabets 5 --fewest-characters 3 --most-characters 4 --drawings 2 --size 12)
 }
 
@@ -36,7 +38,7 @@ assert sum(split["classes"] for split in info["splits"].values()) == info["class
     [ "$status" -eq 1 ]
     [[ $output == *"2 broken, left out:"* ]]
     [[ $output == *"a/short.png: broken PNG"* ]]
-    [[ $output == *"b/text.jpg: the file is neither a PNG nor a JPEG picture"* ]]
+    [[ $output == *"b/text.jpg: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)"* ]]
     [[ $output == *"images       2,"* ]]
 }
 
@@ -54,8 +56,58 @@ import json, sys
 info = json.load(open(sys.argv[1], encoding="utf-8"))
 assert info["images"] == 2 and len(info["broken"]) == 2, info
 assert info["broken"][0].startswith("a é/3.png: cannot read"), info
-assert info["broken"][1].startswith("caf\ufffd/2.png: the file is neither"), info
+assert info["broken"][1].startswith("caf\ufffd/2.png: the file is no"), info
 ' "$BATS_TEST_TMPDIR/json"
+}
+
+@test "what would unpack to a thousand times its size is refused before it does" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p d/a
+    "$IMP" data show glyphs d/a/good.png "${small[@]}" --rows 1 --columns 1
+    /usr/bin/python3 - <<'END'
+import io, struct, tarfile, zipfile, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(surplus):
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 28, 28, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(28 * 29 + surplus), 9)) + chunk(b"IEND", b""))
+good = open("d/a/good.png", "rb").read()
+open("d/a/little.png", "wb").write(png(1000))
+open("d/a/surplus.png", "wb").write(png(100 << 20))
+bomb = b"\x89PNG" + bytes(100 << 20)
+with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
+    for i in range(5):
+        file.writestr("a/%d.png" % i, bomb)
+    file.writestr("a/good.png", good)
+    file.writestr("a/zero.png", bytes(100 << 20))
+with tarfile.open("bomb.tar.gz", "w:gz") as file:
+    for name, content in ("notes.txt", bytes(100 << 20)), ("a/good.png", good):
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        file.addfile(member, io.BytesIO(content))
+END
+    run --separate-stderr "$IMP" data info d
+    [ "$status" -eq 1 ]
+    [[ $output == *"1 broken, left out:"*"a/surplus.png: broken PNG: it holds far more than its pixels"* ]]
+    run --separate-stderr "$IMP" data info bomb.zip
+    [ "$status" -eq 1 ]
+    [[ $output == *"6 broken, left out:"* ]]
+    [ "$(grep -c "unpacks to more than a hundred times its size" <<<"$output")" -eq 6 ]
+    run --separate-stderr "$IMP" data info bomb.tar.gz
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp data: the archive 'bomb.tar.gz' unpacks to more than a hundred times its size" ]
+}
+
+@test "of a file that is no picture no more than the beginning is read" {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p d/a
+    "$IMP" data show glyphs d/a/good.png "${small[@]}" --rows 1 --columns 1
+    truncate -s 900M d/a/zero.png
+    # All of it would not fit in the memory that there is.
+    run --separate-stderr bash -c 'grep -qa __asan_init "$IMP" || ulimit -v 600000
+        "$IMP" data info d --threads 1'
+    [ "$status" -eq 1 ]
+    [[ $output == *"a/zero.png: the file is no picture of a known kind"* ]]
 }
 
 @test "show writes a PNG" {
@@ -141,14 +193,11 @@ which is read; name another file" ]]
     cd "$BATS_TEST_TMPDIR"
     mkdir empty
     for folder in new empty; do
-        "$IMP" data export glyphs $folder --alphabets 30 --size 28 >out 2>err &
-        until [ -d $folder/alphabet01 ]; do kill -0 $!; done
-        kill -INT $!
-        status=0
-        wait $! || status=$?
+        run --separate-stderr interrupted_at $folder/alphabet02 \
+            "$IMP" data export glyphs $folder --alphabets 3 --size 28
         [ "$status" -eq 130 ]
-        [ ! -s out ]
-        [ "$(cat err)" = "imp data: interrupted; nothing half made is left" ]
+        [ "$output" = "" ]
+        [ "$stderr" = "imp data: interrupted; nothing half made is left" ]
     done
     [ ! -e new ]
     [ -d empty ] && [ -z "$(ls -A empty)" ]
@@ -157,23 +206,26 @@ which is read; name another file" ]]
 @test "an interrupted get leaves nothing" {
     cd "$BATS_TEST_TMPDIR"
     /usr/bin/python3 -u - >log 2>&1 3>&- <<'END' &
-import http.server, time
+import http.server, threading
 class Stalls(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Length", "1000")
         self.end_headers()
         self.wfile.write(b"some")
-        time.sleep(60)
+        threading.Event().wait()
 server = http.server.HTTPServer(("127.0.0.1", 0), Stalls)
 print("port", server.server_port)
 server.serve_forever()
 END
     server=$!
-    until port=$(sed -nE 's/^port ([0-9]+)$/\1/p' log) && [ -n "$port" ]; do kill -0 $server; done
+    until port=$(sed -nE 's/^port ([0-9]+)$/\1/p' log) && [ -n "$port" ]; do
+        kill -0 $server
+        sleep 0.02
+    done
     "$IMP" data get omniglot to --from "http://127.0.0.1:$port" 2>err &
     get=$!
-    until [ -n "$(ls -A to 2>/dev/null)" ]; do kill -0 $get; done
+    until [ -n "$(ls -A to 2>/dev/null)" ]; do kill -0 $get; sleep 0.02; done
     kill -INT $get
     status=0
     wait $get || status=$?
@@ -189,10 +241,9 @@ END
     /usr/bin/python3 -u -m http.server 0 --bind 127.0.0.1 -d "$BATS_TEST_TMPDIR/www" \
         >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
     server=$!
-    for _ in $(seq 100); do
-        port=$(sed -nE 's/.*port ([0-9]+).*/\1/p' "$BATS_TEST_TMPDIR/log")
-        [ -z "$port" ] || break
-        sleep 0.1
+    until port=$(sed -nE 's/.*port ([0-9]+).*/\1/p' "$BATS_TEST_TMPDIR/log") && [ -n "$port" ]; do
+        kill -0 $server
+        sleep 0.05
     done
     run --separate-stderr "$IMP" data get omniglot "$BATS_TEST_TMPDIR/to" \
         --from "http://127.0.0.1:$port"
@@ -217,4 +268,28 @@ END
     run --separate-stderr "$IMP" data info /nowhere/at/all
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp data: cannot read '/nowhere/at/all': No such file or directory" ]
+}
+
+@test "mini-imagenet is its three lists and its pictures, to look at, split, pack and train on" {
+    cd "$BATS_TEST_TMPDIR"
+    make_mini mini 5 6 84
+    run --separate-stderr "$IMP" data info mini-imagenet:mini
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = "kind         mini-imagenet" ]
+    [[ ${lines[1]} == "images       90, RGB, 84 x 84 pixels" ]]
+    "$IMP" data show mini-imagenet:mini sheet.png --rows 15 --columns 6
+    [ -s sheet.png ]
+    "$IMP" data split mini-imagenet:mini lists
+    [ "$(tr '\n' ' ' <lists/val.txt)" = "n06 n07 n08 n09 n10 " ]
+    "$IMP" data pack mini-imagenet:mini mini.pack
+    [ "$("$IMP" data info mini.pack)" = "$("$IMP" data info mini-imagenet:mini)" ]
+    run --separate-stderr "$IMP" train --recipe mini-imagenet-5way-1shot --data mini.pack --updates 1 \
+        --validate-every 0 --out run
+    [ "$status" -eq 0 ]
+    run --separate-stderr "$IMP" data info mini-imagenet:mini/images
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"is not mini-ImageNet: it has no train.csv"* ]]
+    run --separate-stderr "$IMP" data get mini-imagenet mini
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"cannot be downloaded from here"*"mini-imagenet:FOLDER"* ]]
 }

@@ -129,12 +129,12 @@ assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]'
     model=(--model "$BATS_FILE_TMPDIR/run/model.safetensors")
     run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp embed: shapes/cross/2.png: the file is neither a PNG nor a JPEG picture" ]
+    [ "$stderr" = "imp embed: shapes/cross/2.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" ]
     [ ! -e x.npy ]
     run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy --labels y.npy --skip-broken
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is neither a PNG nor a JPEG \
-picture
+    [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is no picture of a known kind \
+(PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)
 imp embed: left out: cannot read 'shapes/ring/0.png': No such file or directory
 ${stderr_lines[-1]}" ]
     [ "$(wc -l <x.txt)" -eq 8 ]
@@ -150,12 +150,12 @@ assert len(numpy.load("x.npy")) == 8'
     needs_built_in_model
     cp -r shapes "$BATS_TEST_TMPDIR"
     cd "$BATS_TEST_TMPDIR"
-    touch shapes/a.tiff
+    touch shapes/a.svg
     paint shapes
     run --separate-stderr "$IMP" embed shapes -o x.npy
     [ "$status" -eq 0 ]
-    [[ $stderr == "imp embed: 1 picture is passed over: only .png, .jpg and .jpeg are read, no .gif, \
-.webp, .bmp, .tif, .tiff and .heic
+    [[ $stderr == "imp embed: 1 picture is passed over: only $endings are read
+  shapes/a.svg
 imp embed: $doubt
 for imp fit and imp classify: "* ]]
 }
@@ -199,7 +199,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
         --model none.safetensors -o x.npy
     mkdir -p "$BATS_TEST_TMPDIR/empty"
     cd "$BATS_TEST_TMPDIR"
-    fails 1 "there are no pictures (.png, .jpg, .jpeg) in the folder 'empty'" empty -o x.npy
+    fails 1 "there are no pictures ($endings) in the folder 'empty'" empty -o x.npy
     name=$'a\nb.png'
     cp "$BATS_FILE_TMPDIR/shapes/ring/1.png" "$name"
     fails 1 "the path 'a?b.png' has a line break in it, so it cannot be a line of 'x.txt'" "$name" \

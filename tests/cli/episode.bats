@@ -49,7 +49,7 @@ assert sum(map(len, drawn)) == len(set.union(*drawn)), drawn
 }
 
 @test "draw --sheet writes a PNG" {
-    run "$IMP" episode draw glyphs "${small[@]}" --kind super-classes --way 3 --modes 4 \
+    run "$IMP" episode draw glyphs "${small[@]}" --task super-classes --way 3 --modes 4 \
         --sheet "$BATS_TEST_TMPDIR/e.png"
     [ "$status" -eq 0 ]
     [ -z "$output" ]

@@ -77,6 +77,26 @@ print(json.load(open("report"))["results"][0]["loss"])' >>losses
     [ "$(sort -u losses | wc -l)" -eq 7 ]
 }
 
+@test "eval tells both accuracies where clusters without a label come about" {
+    semi=(--task classes --way 3 --shot 1 --queries 2 --unlabeled 2 --distractors 2 --alpha 1e9)
+    run --separate-stderr "$IMP" eval --model $model --episodes 10 "${semi[@]}" \
+        --method imp,prototypes
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} =~ ^method\ +accuracy\ +open\ +clusters ]]
+    [[ ${lines[2]} =~ ^imp\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+ ]]
+    [[ ${lines[4]} == "accuracy is among the classes; open counts a query that "* ]]
+    "$IMP" eval --model $model --episodes 10 "${semi[@]}" --method imp,prototypes --json |
+        /usr/bin/python3 -c '
+import json, sys
+imp, prototypes = json.load(sys.stdin)["results"]
+assert imp["unlabeled_clusters"] > 0 and imp["open_accuracy"] < imp["accuracy"], imp
+assert imp["open_interval"] >= 0 and prototypes["unlabeled_clusters"] == 0
+assert prototypes["open_accuracy"] == prototypes["accuracy"]
+'
+    run --separate-stderr "$IMP" eval --model $model --episodes 3
+    [[ $output != *open* ]]
+}
+
 @test "eval --unsupervised clusters, with lambda given, swept or chosen" {
     run --separate-stderr "$IMP" eval --model $model --unsupervised --way 4 --episodes 5 --lambda 3
     [ "$status" -eq 0 ]
@@ -139,14 +159,14 @@ assert len(json.load(sys.stdin)["command"]) > 1000'
         run --separate-stderr "$IMP" eval --model $model --method "" $way
         [ "$status" -eq 2 ]
         [ -z "$output" ]
-        [ "$stderr" = "imp eval: option '--method' needs the name of a method" ]
+        [ "$stderr" = "imp eval: option '--method' needs NAME, not nothing" ]
     done
     run --separate-stderr "$IMP" eval --model $model --unsupervised --method prototypes
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp eval: 'prototypes' does not cluster without labels; imp and dp-means do; choose with --method" ]
     run --separate-stderr "$IMP" eval
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp eval: needs --model FILE" ]
+    [[ $stderr == "imp eval: needs --"*"--model FILE" ]]
     run --separate-stderr "$IMP" eval --model $model --size 20
     [ "$status" -eq 1 ]
     [[ $stderr == "imp eval: 'run/model.safetensors' takes images of 1x16x16, "* ]]
@@ -160,6 +180,63 @@ assert len(json.load(sys.stdin)["command"]) > 1000'
     [[ $stderr == "imp eval: run/log.csv: "* ]]
 }
 
+# accuracy OPTION...: of the model on the drawings in `letters`.
+accuracy() {
+    "$IMP" eval --data letters --task classes --way 5 --shot 1 --episodes 40 --json "$@" 2>said |
+        /usr/bin/python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print("%.6f" % r["results"][0]["accuracy"], r["settings"]["rotations"], r["settings"]["split"])'
+}
+
+@test "eval: a folder that the model was not trained on is met as classify would meet it" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" train --quiet --out turned --data glyphs --size 16 --alphabets 10 --rotations 4 --updates 20 \
+        --validate-every 0 --network conv3x3:8,bn,relu,pool,flatten
+    "$IMP" data export glyphs letters --alphabets 2 --fewest-characters 4 --most-characters 4 \
+        --drawings 8 --size 40 >/dev/null
+    model=(--model turned/model.safetensors)
+    dark=$(accuracy "${model[@]}")
+    grep -q "pictures are made 16x16, gray, inverted because the ground is light; not turned" said
+    [ "$dark" = "$(accuracy "${model[@]}" --ink invert --rotations 1 --split classes:0/0/1 --colour gray)" ]
+    [[ $dark == *" 1 classes:0/0/1" ]]
+    # Chalk on a board comes to the same, but for how pixels are rounded.
+    /usr/bin/python3 -c 'import glob
+from PIL import Image, ImageOps
+for path in glob.glob("letters/*/*/*.png"):
+    ImageOps.invert(Image.open(path).convert("L")).save(path)'
+    chalk=$(accuracy "${model[@]}")
+    grep -q "gray, as they are; not turned" said
+    /usr/bin/python3 -c 'import sys
+assert abs(float(sys.argv[1]) - float(sys.argv[2])) <= 0.01, sys.argv' "${chalk%% *}" "${dark%% *}"
+    # What is typed counts.
+    [[ $(accuracy "${model[@]}" --rotations 4) == *" 4 classes:0/0/1" ]]
+
+    run --separate-stderr "$IMP" eval "${model[@]}" --data letters --task classes --split classes:1/0/0
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[-1]} == *"'letters' has no classes for testing among its 8 (split classes:1/0/0); --split \
+classes:0/0/1 makes test classes of all, and --pool train draws from those for training" ]]
+}
+
+@test "eval: without --model it is the built-in one" {
+    load pictures
+    needs_built_in_model
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs letters --alphabets 2 --fewest-characters 4 --most-characters 4 \
+        --drawings 8 --size 40 >/dev/null
+    [[ $(accuracy) == 0.[6-9]* ]]
+}
+
+@test "eval: what the model was trained on is not all tested on" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs letters --alphabets 2 --fewest-characters 4 --most-characters 4 \
+        --drawings 8 --size 40 >/dev/null
+    "$IMP" train --quiet --out run --data letters --updates 3 --network conv3x3:4,bn,relu,pool
+    mv letters moved
+    run --separate-stderr "$IMP" eval --model run/model.safetensors --data moved --way 2
+    [ "$status" -eq 1 ]
+    [[ ${stderr_lines[-1]} == *"'moved' holds the pictures that the model was trained on; --split "* ]]
+}
+
 @test "model info tells what a file holds" {
     run --separate-stderr "$IMP" model info $model
     [ "$status" -eq 0 ]
@@ -171,7 +248,22 @@ assert len(json.load(sys.stdin)["command"]) > 1000'
 import json, sys
 about = json.load(sys.stdin)
 assert about["method"] == "imp" and about["input"] == [1, 16, 16] and about["embedding"] == 128
+assert len(about["sha256"]) == 64
 ' <<<"$output"
+}
+
+@test "a model one bit of which is another is refused" {
+    run "$IMP" model info $model
+    [[ ${lines[-1]} =~ ^checksum\ +[0-9a-f]{64}$ ]]
+    /usr/bin/python3 - $model <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-5] ^= 1
+open("damaged.safetensors", "wb").write(data)
+END
+    run --separate-stderr "$IMP" model info damaged.safetensors
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp model: damaged.safetensors: it is damaged: "* ]]
 }
 
 @test "a checkpoint can be shown as a model" {

@@ -109,7 +109,7 @@ interrupted() {
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}" 2>err &
-    until catches_signals $!; do kill -0 $!; done
+    until catches_signals $!; do kill -0 $!; sleep 0.02; done
     kill -"$1" $!
     status=0
     wait $! || status=$?
@@ -136,4 +136,33 @@ os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}" 2>err &
     run bash -c '"$IMP" --help > /dev/full'
     [ "$status" -eq 1 ]
     [ "$output" = "imp: cannot write to standard output: No space left on device" ]
+}
+
+@test "an empty name, as of an unset variable, is refused before anything is touched" {
+    cd "$BATS_TEST_TMPDIR"
+    run --separate-stderr "$IMP" train --data glyphs --out ""
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp train: option '--out' needs FOLDER, not nothing" ]
+    run --separate-stderr "$IMP" train --data glyphs --out=
+    [ "$status" -eq 2 ]
+    run --separate-stderr "$IMP" add "" --support s.npy --labels y.npy
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp add: argument 1 is empty" ]
+    run --separate-stderr "$IMP" data info csv:
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"'csv:': the path of the dataset is empty"* ]]
+    [ ! -e /settings.json ]
+}
+
+@test "a wrong IMP_ISA is refused by every command" {
+    mapfile -t commands < <("$IMP" --help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
+    [ "${#commands[@]}" -ge 16 ]
+    for command in "${commands[@]}"; do
+        IMP_ISA=bogus run --separate-stderr "$IMP" "$command" --help
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "imp $command: IMP_ISA is 'bogus'; it can be avx512, avx2 or portable, or \
+unset for the best" ]
+    done
+    IMP_ISA=portable run "$IMP" train --help
+    [ "$status" -eq 0 ]
 }

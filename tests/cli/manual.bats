@@ -29,7 +29,7 @@ setup() {
         [ "$(sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "imp-$command.1" | grep -c '^imp ')" -ge 2 ]
     done
     grep -q "(an integer of at least 0; default 20000)" imp-train.1
-    tr '\n' ' ' <imp-train.1 | grep -q "(characters, alphabets, classes or super-classes; default"
+    tr '\n' ' ' <imp-train.1 | grep -q "(classes or super-classes; default"
 }
 
 @test "the version and its date are in the title" {

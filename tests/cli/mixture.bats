@@ -7,11 +7,11 @@ setup() {
 }
 
 @test "fit, predict: the answers of classify" {
-    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled u.npy \
+    run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy --unlabeled u.npy \
         -o m.safetensors
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == *" clusters of 2 classes in 2 dimensions" ]]
-    run "$IMP" classify --support s.npy --labels y.npy --unlabeled u.npy --query q.npy --json
+    run "$IMP" classify --preset paper --support s.npy --labels y.npy --unlabeled u.npy --query q.npy --json
     expected=$(value '[o["predictions"], o["probabilities"]]')
     run "$IMP" predict m.safetensors q.npy --json
     [ "$status" -eq 0 ]
@@ -25,7 +25,7 @@ setup() {
 }
 
 @test "add: in place or to another file, to the same bits as at once" {
-    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors
     cp m.safetensors once.safetensors
     npy more.npy 'np.array([[0, 2], [200, 0], [201, 0], [300, 300]], "float32")'
     npy classes.npy 'np.array([0, 2, 2, -1])'
@@ -47,13 +47,13 @@ setup() {
 }
 
 @test "fit: describes itself in JSON" {
-    run "$IMP" fit --support s.npy --labels y.npy -o m.safetensors --json --sigma-l 1
+    run "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors --json --sigma-l 1
     json 'o["dimensions"] == 2 and o["classes"] == 2 and o["sigma_l"] == 1 and o["lambda"] > 0'
     json '[c["label"] for c in o["clusters"]] == [0, 1, 1]'
 }
 
 @test "fit, predict, add: bad input gets a sentence and leaves files alone" {
-    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy
+    run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp fit: needs -o FILE, where to write the mixture" ]
     run --separate-stderr "$IMP" fit -o m.safetensors
@@ -67,11 +67,11 @@ setup() {
 points without labels go to --unlabeled" ]
         done
     done
-    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy -o m.safetensors --sigma-u 1e308
-    [ "$status" -eq 1 ]
-    [ "$stderr" = "imp fit: sigma_u is 1e+308; a variance is a number from 1e-30 to 1e+30" ]
+    run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors --sigma-u 1e308
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp fit: option '--sigma-u' needs a number from 1e-30 to 1e+30, or auto, not '1e308'" ]
     npy bad.npy 'np.array([[0, 0], [0, np.nan]])'
-    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled bad.npy -o m.safetensors
+    run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy --unlabeled bad.npy -o m.safetensors
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp fit: bad.npy: row 1, column 1 is not a number (NaN); every value must be a \
 finite number" ]
@@ -80,7 +80,7 @@ finite number" ]
     [ "$stderr" = "imp fit: no point has a label, so lambda cannot be estimated; give lambda" ]
     [ ! -e m.safetensors ]
 
-    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors
     cp m.safetensors before.safetensors
     npy y.npy 'np.array([0, 0, 1, 3])'
     run --separate-stderr "$IMP" add m.safetensors --support s.npy --labels y.npy
@@ -98,7 +98,7 @@ numbering from 2 on without a gap" ]
 }
 
 @test "fit, add: points are not written over, nor half of them left out" {
-    "$IMP" fit --support s.npy --labels y.npy -o=m.safetensors
+    "$IMP" fit --preset paper --support s.npy --labels y.npy -o=m.safetensors
     md5sum ./*.npy m.safetensors >before
     for file in s.npy y.npy u.npy; do
         for command in fit "add m.safetensors"; do
@@ -128,10 +128,47 @@ well; name another file" ]
     npy zero.npy 'np.array([0])'
     npy none.npy 'np.zeros((0, 2))'
     for sigma in 1e-30 5 1e30; do
-        "$IMP" fit --support one.npy --labels zero.npy -o m.safetensors --sigma-l $sigma
+        "$IMP" fit --preset paper --support one.npy --labels zero.npy -o m.safetensors --sigma-l $sigma
         run "$IMP" predict m.safetensors q.npy --json
         json 'o["predictions"] == [0, 0, 0, 0] and o["probabilities"] == [[1]] * 4'
         run "$IMP" predict m.safetensors none.npy --json
         json 'o["predictions"] == o["probabilities"] == o["distances"] == o["clusters"] == []'
     done
+}
+
+@test "add: what several add at once is all there" {
+    "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors
+    npy one.npy 'np.array([[0, 0]], "float32")'
+    npy zero.npy 'np.array([0])'
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$IMP" add m.safetensors --support one.npy --labels zero.npy >/dev/null &
+    done
+    wait
+    run "$IMP" add m.safetensors --support one.npy --labels zero.npy --json
+    [ "$status" -eq 0 ]
+    json 'o["clusters"][0]["weight"] == 2 + 8 + 1'
+}
+
+@test "predict: queries are read as they are needed, and from a pipe as well" {
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    npy q.npy 'np.random.RandomState(5).randn(70000, 2) * 40' # more than a block
+    "$IMP" predict m.safetensors q.npy > file.txt
+    "$IMP" predict m.safetensors <(cat q.npy) > pipe.txt
+    cmp file.txt pipe.txt
+    [ "$(wc -l < file.txt)" -eq 70001 ]
+    "$IMP" predict m.safetensors q.npy --json > all.json
+    npy last.npy 'np.load("q.npy")[-500:]'
+    "$IMP" predict m.safetensors last.npy --json > last.json
+    /usr/bin/python3 -c 'import json
+a, b = json.load(open("all.json")), json.load(open("last.json"))
+assert list(a) == list(b) == ["predictions", "probabilities", "distances", "clusters"]
+assert all(len(a[k]) == 70000 for k in a)
+assert all(a[k][-500:] == b[k] for k in ("predictions", "distances", "clusters"))
+assert all(abs(p - r) < 1e-6 for x, y in zip(a["probabilities"][-500:], b["probabilities"]) for p, r in zip(x, y))'
+
+    npy bad.npy 'np.where(np.arange(140000).reshape(70000, 2) == 139001, np.inf, 1.0)'
+    run --separate-stderr "$IMP" predict m.safetensors bad.npy
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    [ "$stderr" = "imp predict: bad.npy: row 69500, column 1 is infinite; every value must be a finite number" ]
 }

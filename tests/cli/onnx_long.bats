@@ -49,3 +49,12 @@ END
         --network conv3x3:6,relu,bn,pool,conv3x3:8,bn,relu,flatten,linear:10
     compare other/model.safetensors
 }
+
+@test "graphs do, too" {
+    "$IMP" train --quiet --out graph --alphabets 10 --way 3 --updates 20 --validate-every 0 --network \
+        'conv3x3:8/2:nobias,bn,leaky:0.2,residual(conv5x5:8,bn,relu|dropout:0.3),avgpool,gap,linear:5,bn'
+    compare graph/model.safetensors
+    "$IMP" train --quiet --out resnet --alphabets 10 --way 3 --updates 5 --validate-every 0 \
+        --network resnet12:8
+    compare resnet/model.safetensors
+}

@@ -3,6 +3,8 @@
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 setup() {
+    load pictures
+    load preload
     cd "$BATS_TEST_TMPDIR" || return
     export HOME=$PWD/home
     unset XDG_CACHE_HOME
@@ -24,37 +26,38 @@ END
     [ "$status" -eq 0 ]
     [ -z "$output" ]
     [[ $stderr == *"ablation-imp-seed1: training begins"*"2/2  loss "* ]]
-    [[ $stderr == *"the report is out/README.md" ]]
-    [ "$(ls out | tr '\n' ' ')" = \
+    [[ $stderr == *"the report is out/omniglot/README.md" ]]
+    [ "$(ls out/omniglot | tr '\n' ' ')" = \
         "README.md ablation-imp-seed1.json ablation-imp-tied-seed1.json " ]
-    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* | -[0-9.]* |  | 1 | 2 |' \
-        out/README.md
+    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* | [0-9.]* ± [0-9.]* | -[0-9.]* |  | 1 | 2 |' \
+        out/omniglot/README.md
     run --separate-stderr "$IMP" paper --list "${tiny[@]}" tied
     [ "$status" -eq 0 ]
-    [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +done ]]
-    [[ ${lines[3]} == "Of the runs 2 are done, 0 begun, 0 not begun; "* ]]
+    [ "${lines[0]}" = Omniglot ]
+    [[ ${lines[2]} =~ ^\ +ablation-imp-seed1\ +done ]]
+    [[ ${lines[4]} == "Of the runs 2 are done, 0 begun, 0 not begun; "* ]]
 
     # --again measures anew, and trains nothing that is trained
-    before=$(stat -c %i out/*.json)
+    before=$(stat -c %i out/omniglot/*.json)
     run --separate-stderr "$IMP" paper tied "${tiny[@]}" --again
     [ "$status" -eq 0 ]
     [[ $stderr == *"ablation-imp-seed1: measuring"* && $stderr != *training* ]]
-    [ "$(stat -c %i out/*.json)" != "$before" ]
+    [ "$(stat -c %i out/omniglot/*.json)" != "$before" ]
 
     # otherwise nothing is made twice, with or without the runs
     rm -r runs
-    before=$(stat -c %Y.%i out/*.json)
+    before=$(stat -c %Y.%i out/omniglot/*.json)
     run --separate-stderr "$IMP" paper tied "${tiny[@]}"
     [ "$status" -eq 0 ]
     [[ $stderr != *training* ]]
-    [ "$(stat -c %Y.%i out/*.json)" = "$before" ]
+    [ "$(stat -c %Y.%i out/omniglot/*.json)" = "$before" ]
 }
 
 @test "the recorded command lines give the recorded figures" {
     "$IMP" paper tied "${tiny[@]}" --quiet
     read -ra eval <<<"$(/usr/bin/python3 - <<'END'
 import json
-result = json.load(open("out/ablation-imp-seed1.json"))
+result = json.load(open("out/omniglot/ablation-imp-seed1.json"))
 print(result["evaluations"][0]["command"].replace("imp ", "", 1)
       .replace("DATA", "glyphs").replace("--model ", "--model runs/"))
 END
@@ -62,13 +65,15 @@ END
     "$IMP" "${eval[@]}" --json >again.json
     /usr/bin/python3 - <<'END'
 import json
-ours = json.load(open("out/ablation-imp-seed1.json"))["evaluations"][0]["accuracy"]
+ours = json.load(open("out/omniglot/ablation-imp-seed1.json"))["evaluations"][0]["accuracy"]
 again = json.load(open("again.json"))["results"][0]
 assert (ours["mean"], ours["interval"]) == (again["accuracy"], again["interval"])
+ours = json.load(open("out/omniglot/ablation-imp-seed1.json"))["evaluations"][0]["open_accuracy"]
+assert (ours["mean"], ours["interval"]) == (again["open_accuracy"], again["open_interval"])
 END
     read -ra train <<<"$(/usr/bin/python3 - <<'END'
 import json
-result = json.load(open("out/ablation-imp-tied-seed1.json"))
+result = json.load(open("out/omniglot/ablation-imp-tied-seed1.json"))
 print(result["command"].replace("imp ", "", 1).replace("DATA", "glyphs"))
 END
 )"
@@ -80,17 +85,14 @@ END
 @test "stopped by Ctrl-C and called again, the results are the same" {
     wanted=(tied --data glyphs --updates 6 --episodes 5 --seeds 1)
     "$IMP" paper "${wanted[@]}" --runs whole --out whole-out --quiet
-    "$IMP" paper "${wanted[@]}" --runs parts --out parts-out 2>log &
-    until grep -q "training begins" log; do kill -0 $!; done
-    kill -INT $!
-    status=0
-    wait $! || status=$?
+    run --separate-stderr interrupted_at parts/ablation-imp-seed1 \
+        "$IMP" paper "${wanted[@]}" --runs parts --out parts-out
     [ "$status" -eq 130 ]
-    [ "$(tail -n 1 log)" = "stopped; the same command goes on" ]
+    [ "${stderr_lines[-1]}" = "stopped; the same command goes on" ]
     run --separate-stderr "$IMP" paper --list "${wanted[@]}" --runs parts --out parts-out
-    [[ ${lines[1]} =~ ^\ +ablation-imp-seed1\ +begun,\ [1-5]\ of\ 6\ updates ]]
+    [[ ${lines[3]} =~ ^\ +ablation-imp-seed1\ +begun,\ 1\ of\ 6\ updates ]]
     "$IMP" paper "${wanted[@]}" --runs parts --out parts-out --quiet
-    for file in whole-out/*.json; do
+    for file in whole-out/omniglot/*.json; do
         [ "$(result "$file")" = "$(result "parts-out/${file#*/}")" ]
     done
 }
@@ -106,7 +108,7 @@ END
     [[ $stderr == *"ablation-imp-tied-seed1: measuring"* ]]
     [[ $stderr == *"imp paper: 1 of the runs and pictures failed" ]]
     [[ $stderr != *training* ]]
-    [ -e out/ablation-imp-tied-seed1.json ]
+    [ -e out/omniglot/ablation-imp-tied-seed1.json ]
     # What is listed is text, whatever it is called.
     mv runs $'red\e[31m'
     run --separate-stderr "$IMP" paper --list tied "${tiny[@]}" --runs $'red\e[31m'
@@ -116,39 +118,84 @@ END
 
 @test "the figure of lambda is drawn, with its numbers" {
     "$IMP" paper lambda "${tiny[@]}" --quiet
-    [ "$(head -n 1 out/lambda.csv)" = method,seeds,lambda,accuracy,interval ]
-    [ "$(grep -c '^IMP,1,' out/lambda.csv)" -eq 20 ]
-    [ "$(grep -c "^DP-means on prototypes' embedding,1," out/lambda.csv)" -eq 20 ]
-    [ "$(head -c 4 out/lambda.png | tail -c 3)" = PNG ]
-    grep -q "<svg" out/lambda.svg
-    grep -q '^!\[.*\](lambda.svg)$' out/README.md
+    [ "$(head -n 1 out/omniglot/lambda.csv)" = method,seeds,lambda,accuracy,interval ]
+    [ "$(grep -c '^IMP,1,' out/omniglot/lambda.csv)" -eq 20 ]
+    [ "$(grep -c "^DP-means on prototypes' embedding,1," out/omniglot/lambda.csv)" -eq 20 ]
+    [ "$(head -c 4 out/omniglot/lambda.png | tail -c 3)" = PNG ]
+    grep -q "<svg" out/omniglot/lambda.svg
+    grep -q '^!\[.*\](lambda.svg)$' out/omniglot/README.md
 }
 
 @test "--train-nothing measures what is there" {
     run --separate-stderr "$IMP" paper all --train-nothing "${tiny[@]}"
     [ "$status" -eq 0 ]
-    [ "$(ls out)" = README.md ]
-    grep -q "^Met: 0 of IMP's figures; not met: 0; " out/README.md
+    [ "$(ls out/omniglot)" = README.md ]
+    grep -q "^Met: 0 of IMP's figures; not met: 0; " out/omniglot/README.md
+}
+
+@test "a result without the open accuracy is measured again, from the same model" {
+    "$IMP" paper tied "${tiny[@]}" --quiet
+    cp out/omniglot/ablation-imp-seed1.json whole.json
+    /usr/bin/python3 - <<'END'
+import json
+path = "out/omniglot/ablation-imp-seed1.json"
+result = json.load(open(path))
+for evaluation in result["evaluations"]:
+    del evaluation["open_accuracy"], evaluation["unlabeled_clusters"]
+json.dump(result, open(path, "w"))
+END
+    run --separate-stderr "$IMP" paper --list tied "${tiny[@]}"
+    [[ $output =~ ablation-imp-seed1\ +trained,\ measured\ in\ part ]]
+    [[ $output =~ ablation-imp-tied-seed1\ +done ]]
+    run --separate-stderr "$IMP" paper tied "${tiny[@]}"
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"ablation-imp-seed1: measuring"* && $stderr != *training* ]]
+    [ "$(result out/omniglot/ablation-imp-seed1.json)" = "$(result whole.json)" ]
+}
+
+@test "single runs are named, and the list tells of them alone" {
+    run --separate-stderr "$IMP" paper ablation-imp-tied ablation-imp-seed1 "${tiny[@]}" --list
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "not begun, 2 updates" <<<"$output")" -eq 2 ]
+    [[ $output != *alphabets* && $output != *mini* ]]
+    run --separate-stderr "$IMP" paper ablation-imp-tied-seed1 "${tiny[@]}"
+    [ "$status" -eq 0 ]
+    [[ $stderr != *"ablation-imp-seed1"* ]]
+    [ "$(ls out/omniglot | tr '\n' ' ')" = "README.md ablation-imp-tied-seed1.json " ]
+    run --separate-stderr "$IMP" paper --list tied "${tiny[@]}"
+    [[ $output =~ ablation-imp-seed1\ +not\ begun && $output =~ ablation-imp-tied-seed1\ +done ]]
+    run --separate-stderr "$IMP" paper mini-5way-1shot-imp "${tiny[@]}"
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: the run 'mini-5way-1shot-imp' is about another dataset than the one given" ]
 }
 
 @test "a damaged result is a sentence" {
-    mkdir out
-    echo '{"run": "ablation-imp"}' >out/ablation-imp-seed1.json
+    mkdir -p out/omniglot
+    echo '{"run": "ablation-imp"}' >out/omniglot/ablation-imp-seed1.json
     run --separate-stderr "$IMP" paper tied --train-nothing "${tiny[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp paper: ablation-imp-seed1: out/ablation-imp-seed1.json: 'seed' is missing or not a number"* ]]
+    [[ $stderr == "imp paper: ablation-imp-seed1: out/omniglot/ablation-imp-seed1.json: 'seed' is missing or not a number"* ]]
 }
 
 @test "mistakes are sentences" {
     run --separate-stderr "$IMP" paper
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: needs a TABLE, or 'all'; 'imp paper --list' lists them" ]
+    [ "$stderr" = "imp paper: needs a TABLE, RUNs, or 'all'; 'imp paper --list' lists them" ]
     run --separate-stderr "$IMP" paper alphabts
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: there is no table 'alphabts'; did you mean 'alphabets'?" ]
+    [ "$stderr" = "imp paper: there is no table or run 'alphabts'; did you mean 'alphabets'?" ]
     run --separate-stderr "$IMP" paper nonsense
     [ "$status" -eq 2 ]
-    [[ $stderr == "imp paper: there is no table 'nonsense'; there are all, alphabets, "* ]]
+    [[ $stderr == "imp paper: there is no table or run 'nonsense'; tables are all, alphabets, "* ]]
+    run --separate-stderr "$IMP" paper ablation-imp alphabets
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: 'alphabets' is no run and stands alone; only runs can be named together" ]
+    run --separate-stderr "$IMP" paper ablation-imp ablation-inp
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: there is no run 'ablation-inp'; did you mean 'ablation-imp'?" ]
+    run --separate-stderr "$IMP" paper ablation-imp-seed9
+    [ "$status" -eq 2 ]
+    [[ $stderr == "imp paper: there is no table or run 'ablation-imp-seed9'; "* ]]
     touch file
     run --separate-stderr "$IMP" paper tied --out file/out --runs runs
     [ "$status" -eq 1 ]
@@ -158,7 +205,10 @@ END
 @test "the list estimates before anything is there" {
     run --separate-stderr "$IMP" paper --list
     [ "$status" -eq 0 ]
-    [[ ${lines[1]} =~ ^\ +alphabets-imp-seed1\ +not\ begun,\ [0-9]+\ updates\ +about\ [0-9:]+$ ]]
+    [ "${lines[1]}" = \
+        "There are no result files in 'results/omniglot'; --out names the folder that theirs is in." ]
+    [[ $output == *"mini-ImageNet"*"no result files in 'results/mini-imagenet'"* ]]
+    [[ ${lines[3]} =~ ^\ +alphabets-imp-seed1\ +not\ begun,\ [0-9]+\ updates\ +about\ [0-9:]+$ ]]
     [[ $output == *" 0 begun, "*"estimated at "*" images/s" ]]
 }
 
@@ -166,13 +216,14 @@ END
     "$IMP" paper tied "${tiny[@]}" --quiet
     run --separate-stderr "$IMP" paper tied "${tiny[@]}" --updates 3 --runs other
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp paper: ablation-imp-seed1: 'out/ablation-imp-seed1.json' is the result of a run with another 'updates' than the table asks for; "* ]]
+    [[ $stderr == "imp paper: ablation-imp-seed1: 'out/omniglot/ablation-imp-seed1.json' is the result of a run with another 'updates' than the table asks for; "* ]]
     [ ! -e other/ablation-imp-seed1 ]
-    echo mine >README.md
+    mkdir omniglot
+    echo mine >omniglot/README.md
     run --separate-stderr "$IMP" paper tied "${tiny[@]}" --out . --train-nothing
     [ "$status" -eq 1 ]
-    [[ $stderr == *"imp paper: './README.md' is no report of the paper's tables and is left as it is; "* ]]
-    [ "$(cat README.md)" = mine ]
+    [[ $stderr == *"imp paper: './omniglot/README.md' is no report of the paper's tables and is left as it is; "* ]]
+    [ "$(cat omniglot/README.md)" = mine ]
 }
 
 @test "a list of all tables counts what any of them lacks" {
@@ -183,4 +234,30 @@ END
     run --separate-stderr "$IMP" paper --list "${tiny[@]}"
     [[ $output =~ ablation-imp-seed1\ +done\ in\ part ]]
     [[ $output =~ ablation-imp-tied-seed1\ +done ]]
+}
+
+@test "several datasets have their own tables, folders and reports" {
+    make_mini mini 10 40 9
+    "$IMP" data pack mini-imagenet:mini mini.pack
+    both=("${tiny[@]}" --data mini.pack)
+    run --separate-stderr "$IMP" paper tied "${both[@]}"
+    [ "$status" -eq 0 ]
+    [ "$(ls out/mini-imagenet | tr '\n' ' ')" = "README.md mini-ablation-imp-tied-seed1.json \
+mini-semi-5way-1shot-imp-seed1.json " ]
+    grep -q '^| one variance | IMP, tied | 48.6 ± 0.4 | [0-9.]* ± [0-9.]* |' \
+        out/mini-imagenet/README.md
+    grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* |' out/omniglot/README.md
+    [[ $stderr == *"the report is out/omniglot/README.md"*"the report is out/mini-imagenet/README.md" ]]
+    run --separate-stderr "$IMP" paper --list tied "${both[@]}"
+    [ "$status" -eq 0 ]
+    [[ $output =~ mini-ablation-imp-tied-seed1\ +done ]]
+    # of one of them alone
+    run --separate-stderr "$IMP" paper --list tied --data mini.pack --out out --runs runs
+    [[ $output != *Omniglot* && $output == *mini-ImageNet* ]]
+    run --separate-stderr "$IMP" paper alphabets --data mini.pack --out out --runs runs
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: the table 'alphabets' is about another dataset than the one given" ]
+    run --separate-stderr "$IMP" paper tied --data mini-imagenet:mini --data mini.pack
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp paper: 'mini-imagenet:mini' and 'mini.pack' are both taken for mini-ImageNet" ]
 }

@@ -11,18 +11,18 @@ setup() {
 @test "every table is made of Omniglot" {
     run --separate-stderr "$IMP" paper modes "${tiny[@]}"
     [ "$status" -eq 0 ]
-    [ "$(grep -c ' modes | [A-Za-z]* | [0-9.]* ± [0-9.]* | [0-9.]* ± ' out/README.md)" -eq 6 ]
+    [ "$(grep -c ' modes | [A-Za-z]* | [0-9.]* ± [0-9.]* | [0-9.]* ± ' out/omniglot/README.md)" -eq 6 ]
     run --separate-stderr "$IMP" paper alphabets "${tiny[@]}"
     [ "$status" -eq 0 ]
     [[ $stderr == *"alphabets-imp-seed1: measuring --task characters --way 20 --shot 1"* ]]
     # the model on which lambda is chosen is the one that was measured before
     run --separate-stderr "$IMP" paper unsupervised "${tiny[@]}" --train-nothing
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^| [A-Za-z]*, [0-9]*-way | [A-Za-z-]* | 0.[0-9]* | 0.[0-9]* ± ' out/README.md)" \
+    [ "$(grep -c '^| [A-Za-z]*, [0-9]*-way | [A-Za-z-]* | 0.[0-9]* | 0.[0-9]* ± ' out/omniglot/README.md)" \
         -eq 18 ]
     /usr/bin/python3 - <<'END'
 import json
-result = json.load(open("out/alphabets-imp-seed1.json"))
+result = json.load(open("out/omniglot/alphabets-imp-seed1.json"))
 assert result["fingerprint"].startswith("4f7e6f51aa15"), result["fingerprint"]
 lambdas = [e["lambda"] for e in result["evaluations"] if "purity" in e]
 assert len(lambdas) == 3 and min(lambdas) > 0
@@ -32,9 +32,9 @@ END
 @test "the embedding is drawn once" {
     run --separate-stderr "$IMP" paper embedding "${tiny[@]}"
     [ "$status" -eq 0 ]
-    [ "$(wc -l <out/embedding.csv)" -eq $((1 + 2 * 10 * 10 * 10)) ]
-    [ "$(head -c 4 out/embedding.png | tail -c 3)" = PNG ]
-    grep -q '(embedding.svg)$' out/README.md
+    [ "$(wc -l <out/omniglot/embedding.csv)" -eq $((1 + 2 * 10 * 10 * 10)) ]
+    [ "$(head -c 4 out/omniglot/embedding.png | tail -c 3)" = PNG ]
+    grep -q '(embedding.svg)$' out/omniglot/README.md
     rm -r runs
     run --separate-stderr "$IMP" paper embedding "${tiny[@]}"
     [ "$status" -eq 0 ]

@@ -48,7 +48,10 @@ for path in sys.argv[1:]:
 
 # What is said of coloured pictures, behind the command's name.
 doubt="the built-in model knows drawings, and these pictures are coloured: train one with 'imp train \
---data FOLDER', or name one with --model"
+--data FOLDER', name one with --model, or any network with --embedder"
+
+# The endings of pictures that are read, as sentences list them.
+endings=".png, .jpg, .jpeg, .webp, .heic, .heif, .tif, .tiff, .gif, .bmp"
 
 needs_built_in_model() {
     [ -f "$BATS_TEST_DIRNAME/../../models/omniglot-alphabets.safetensors" ] ||
@@ -60,4 +63,25 @@ small_model() {
     "$IMP" train --quiet --out "$1" --data glyphs --size 16 --alphabets 10 --task alphabets \
         --way 2 --modes 3 --queries 2 --updates 20 --validate-every 0 \
         --network conv3x3:8,bn,relu,pool,conv3x3:8,bn,relu,pool,flatten
+}
+
+# make_mini FOLDER CLASSES PICTURES SIZE: a folder in mini-ImageNet's layout with so many classes for each list,
+# of so many pictures.
+make_mini() {
+    /usr/bin/python3 - "$@" <<'END'
+import os, sys
+from PIL import Image
+folder, classes, pictures, size = sys.argv[1], *map(int, sys.argv[2:])
+os.makedirs(folder + "/images")
+number = 0
+for name in ("train", "val", "test"):
+    with open("%s/%s.csv" % (folder, name), "w") as listing:
+        listing.write("filename,label\n")
+        for number in range(number + 1, number + 1 + classes):
+            for i in range(pictures):
+                file = "n%02d%04d.jpg" % (number, i)
+                listing.write("%s,n%02d\n" % (file, number))
+                image = Image.new("RGB", (size, size), (8 * number, 6 * i, 90))
+                image.save("%s/images/%s" % (folder, file))
+END
 }

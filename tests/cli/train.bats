@@ -2,6 +2,7 @@
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 setup() {
+    load preload
     cd "$BATS_TEST_TMPDIR" || return
     tiny=(--size 16 --alphabets 10 --network conv3x3:4,bn,relu,pool --task alphabets --way 2
         --modes 3 --queries 2 --updates 12 --validate-every 6 --validation-episodes 3
@@ -12,13 +13,37 @@ setup() {
     run --separate-stderr "$IMP" train --out run "${tiny[@]}"
     [ "$status" -eq 0 ]
     [ -z "$output" ]
-    [[ $stderr == *"12/12  loss "*"accuracy "*"clusters "*"sigma "*"validation "*"images/s"* ]]
+    [[ $stderr == *"12/12  loss "*"2-way accuracy "*"clusters "*"sigma "*"validation 2-way "*"images/s"* ]]
     [[ $stderr == *"the model is run/model.safetensors"* ]]
     [ "$(ls -A run | tr '\n' ' ')" = \
-        "checkpoint.safetensors log.csv log.jsonl model.safetensors settings.json " ]
+        "checkpoint.previous.safetensors checkpoint.safetensors log.csv log.jsonl model.safetensors settings.json " ]
     [ "$(cut -d, -f1 run/log.csv | tr '\n' ' ')" = "update 4 6 8 12 " ]
     [ "$(wc -l <run/log.jsonl)" -eq 4 ]
     grep -q '"way": 2' run/settings.json
+}
+
+@test "progress is cut to the width of the terminal" {
+    /usr/bin/python3 - "$IMP" "${tiny[@]}" <<'CHECK'
+import fcntl, os, pty, re, struct, sys, termios
+imp, *options = sys.argv[1:]
+for columns in (40, 200):
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["TERM"] = "xterm"
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(imp, [imp, "train", "--out", f"run{columns}", *options])
+    said = b""
+    try:
+        while block := os.read(terminal, 4096):
+            said += block
+    except OSError:
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    drawn = [re.sub(rb"\x1b\[K", b"", part) for part in re.split(rb"[\r\n]", said)]
+    drawn = [part for part in drawn if part.startswith(b"[")]
+    longest = max(map(len, drawn))
+    assert longest == columns - 1 if columns == 40 else 60 < longest < columns, (columns, longest)
+CHECK
 }
 
 @test "--quiet says nothing" {
@@ -34,6 +59,70 @@ setup() {
     cmp one/model.safetensors three/model.safetensors
 }
 
+@test "augmented pictures are the same on any number of threads and after a break" {
+    shaky=(--augment-shift 0.1 --augment-turn 20 --augment-stroke 0.3)
+    "$IMP" train --quiet --out whole --threads 1 "${tiny[@]}" "${shaky[@]}"
+    "$IMP" train --quiet --out parts --threads 3 "${tiny[@]}" "${shaky[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    "$IMP" train --quiet --out plain "${tiny[@]}"
+    run cmp -s whole/model.safetensors plain/model.safetensors
+    [ "$status" -eq 1 ]
+    run --separate-stderr "$IMP" train --out bad "${tiny[@]}" --augment-zoom 4
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"option '--augment-zoom' needs a number from 0 to 3, not '4'"* ]]
+}
+
+@test "maml trains to the same bits on any number of threads and after a break" {
+    adapt=("${tiny[@]}" --learner maml --inner-rate 0.1 --inner-steps 2 --test-steps 3)
+    "$IMP" train --quiet --out whole --threads 1 "${adapt[@]}"
+    "$IMP" train --quiet --out parts --threads 3 "${adapt[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    "$IMP" train --quiet --out first "${adapt[@]}" --first-order
+    run cmp -s whole/model.safetensors first/model.safetensors
+    [ "$status" -eq 1 ]
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == *"batch norm with statistics of each batch" ]]
+    [[ ${lines[2]} =~ ^maml\ +[0-9.]+% ]]
+    "$IMP" eval --model whole/model.safetensors --episodes 10 --test-steps 0 >none
+    [ "${lines[2]}" != "$(sed -n 4p none)" ]
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10 --task classes \
+        --way 3
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"the learner 'maml' tells 2 classes apart"* ]]
+    run --separate-stderr "$IMP" train --out bad "${tiny[@]}" --learner maml --inner-steps 0
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"'--inner-steps' needs"* ]]
+}
+
+@test "reptile trains to the same bits on any number of threads and after a break" {
+    adapt=("${tiny[@]}" --learner reptile --optimizer sgd --rate 1 --fade-until 12 --clip 0 --accumulate 2
+        --inner-rate 0.01 --inner-steps 3 --inner-batch 4 --test-steps 3)
+    "$IMP" train --quiet --out whole --threads 1 "${adapt[@]}"
+    "$IMP" train --quiet --out parts --threads 3 "${adapt[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10
+    [ "$status" -eq 0 ]
+    [[ ${lines[2]} =~ ^reptile\ +[0-9.]+% ]]
+    "$IMP" eval --model whole/model.safetensors --episodes 10 --transductive
+}
+
+@test "memory trains to the same bits on any number of threads and after a break" {
+    keep=(--size 16 --alphabets 10 --network conv3x3:4,relu,pool,flatten,linear:8,dropout:0.3 --task classes
+        --way 3 --shot 1 --queries 3 --updates 12 --validate-every 6 --validation-episodes 3 --log-every 4
+        --learner memory --memory-size 5)
+    "$IMP" train --quiet --out whole --threads 1 "${keep[@]}"
+    "$IMP" train --quiet --out parts --threads 3 "${keep[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10 --way 5 --shot 2
+    [ "$status" -eq 0 ]
+    [[ ${lines[2]} =~ ^memory\ +[0-9.]+% ]]
+}
+
 @test "a finished run can be extended, and is then the longer run" {
     "$IMP" train --quiet --out long "${tiny[@]}" --updates 18
     "$IMP" train --quiet --out short "${tiny[@]}"
@@ -44,42 +133,43 @@ setup() {
     cmp long/model.safetensors short/model.safetensors
 }
 
-@test "a run resumed to be validated more seldom forgets what it would not have seen" {
-    "$IMP" train --quiet --out whole "${tiny[@]}" --validate-every 12 --validation-episodes 4
-    "$IMP" train --quiet --out last "${tiny[@]}" --validate-every 0
-    for updates in 9 12; do # in the middle, and when it is over
-        "$IMP" train --quiet --out "run$updates" "${tiny[@]}" --updates $updates
-        cp -r "run$updates" "none$updates"
-        "$IMP" train --quiet --resume "run$updates" --updates 12 \
-            --validate-every 12 --validation-episodes 4
-        cmp whole/model.safetensors "run$updates/model.safetensors"
-        "$IMP" train --quiet --resume "none$updates" --updates 12 --validate-every 0
-        cmp last/model.safetensors "none$updates/model.safetensors"
-    done
-    "$IMP" train --quiet --resume last --validate-every 12 --validation-episodes 4
-    cmp whole/model.safetensors last/model.safetensors
-    "$IMP" train --quiet --resume last # the settings are the checkpoint's by now
-    cmp whole/model.safetensors last/model.safetensors
-}
-
-@test "a run resumed to be validated by more episodes judges its best model anew" {
-    # Without batch norm nothing changes at this rate, so that the first model is as good as any.
-    still=("${tiny[@]/bn,/}" --rate 1e-12)
-    "$IMP" train --quiet --out whole "${still[@]}" --validation-episodes 40
-    "$IMP" train --quiet --out run "${still[@]}"
-    run "$IMP" train --resume run --validation-episodes 40
-    [ "$status" -eq 0 ]
-    [[ $output == *" at update 6; "* ]]
-    cmp whole/model.safetensors run/model.safetensors
-}
-
-@test "validation that cannot be is refused before anything changes" {
-    "$IMP" train --quiet --out run "${tiny[@]}" --way 6 --validate-every 0
+@test "a run keeps its validation, and only grows" {
+    "$IMP" train --quiet --out run "${tiny[@]}"
     before=$(cat run/* | sha256sum)
-    run --separate-stderr "$IMP" train --resume run --validate-every 6 --updates 18
+    for option in "validate-every 12" "validation-episodes 4" "validation-way 3"; do
+        # shellcheck disable=SC2086 # an option and its value
+        run --separate-stderr "$IMP" train --resume run --updates 18 --$option
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "imp train: '${option% *}' cannot be changed in the middle of a run" ]
+    done
+    run --separate-stderr "$IMP" train --resume run --updates 9
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp train: the run has made 12 updates and cannot be ended at 9; 'updates' can only \
+be raised" ]
+    [ "$(cat run/* | sha256sum)" = "$before" ]
+    "$IMP" train --quiet --resume run --updates 18 --validate-every 6 --log-every 2 \
+        --checkpoint-every 3 --loss-limit 1e5
+    [ "$(tail -n 2 run/log.csv | cut -d, -f1 | tr '\n' ' ')" = "16 18 " ]
+}
+
+@test "validation that cannot be is refused before anything is written" {
+    run --separate-stderr "$IMP" train --out run "${tiny[@]}" --way 6
     [ "$status" -eq 1 ]
     [[ $stderr == "imp train: validation episodes cannot be drawn (--validation-way "* ]]
-    [ "$(cat run/* | sha256sum)" = "$before" ]
+    [ ! -e run ]
+}
+
+@test "a run with dropout and a residual is continued to the same bits" {
+    tiny+=(--network 'conv3x3:4,bn,leaky:0.1,residual(conv3x3:4,bn),dropout:0.4,pool'
+        --seed 5 --accumulate 2)
+    "$IMP" train --quiet --out long "${tiny[@]}" --updates 18
+    "$IMP" train --quiet --out short "${tiny[@]}" --threads 1
+    "$IMP" train --quiet --resume short --updates 18
+    cmp long/model.safetensors short/model.safetensors
+    "$IMP" eval --json --episodes 3 --batch-norm episode --model long/model.safetensors >one
+    "$IMP" eval --json --episodes 3 --batch-norm episode --model long/model.safetensors \
+        --threads 1 >two
+    diff <(grep -v -e seconds -e command -e threads one) <(grep -v -e seconds -e command -e threads two)
 }
 
 @test "a folder that holds a run is not overwritten" {
@@ -128,9 +218,65 @@ setup() {
     "$IMP" train --quiet --resume run --updates 30
 }
 
-@test "a broken checkpoint is a sentence, and stays as it is" {
+@test "where files may not be larger, no signal ends the run and nothing half written is left" {
+    "$IMP" train --quiet --out run "${tiny[@]}"
+    before=$(ls -A run)
+    run --separate-stderr bash -c 'ulimit -f 2; exec "$IMP" train --quiet --resume run --updates 30'
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp train: cannot write 'run/checkpoint.safetensors': File too large" ]]
+    [ "$(ls -A run)" = "$before" ]
+}
+
+@test "of two runs that begin in one folder at once, the second is refused" {
+    "$IMP" train --quiet --out alone "${tiny[@]}" --seed 2
+    signalled_at STOP run "$IMP" train --quiet --out run "${tiny[@]}" --seed 1 2>said &
+    slow=$!
+    until [ -d run ] && grep -q '^State:.T' /proc/$slow/status; do sleep 0.02; done
+    "$IMP" train --quiet --out run "${tiny[@]}" --seed 2
+    kill -CONT $slow
+    status=0
+    wait $slow || status=$?
+    [ "$status" -eq 1 ]
+    [ "$(cat said)" = "imp train: 'run' already holds a run; resume it, or choose another folder" ]
+    cmp run/settings.json alone/settings.json
+    cmp run/model.safetensors alone/model.safetensors
+    cmp <(cut -d, -f1-9 run/log.csv) <(cut -d, -f1-9 alone/log.csv)
+}
+
+@test "another instruction set is told of when a run is resumed" {
+    grep -qw avx2 /proc/cpuinfo || skip "there is only one"
+    IMP_ISA=portable "$IMP" train --quiet --out run "${tiny[@]}" --updates 5
+    IMP_ISA=portable run --separate-stderr "$IMP" train --quiet --resume run --updates 8
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    IMP_ISA=avx2 run --separate-stderr "$IMP" train --quiet --resume run --updates 12
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp train: the run was computed with portable and goes on with avx2, so that it \
+will end in other bits than on one of them; IMP_ISA=portable goes on as it began" ]
+}
+
+@test "a damaged checkpoint is passed over for the one before, to the same bits" {
+    "$IMP" train --quiet --out whole "${tiny[@]}" --updates 20
+    "$IMP" train --quiet --out run "${tiny[@]}" --updates 14
+    /usr/bin/python3 - run/checkpoint.safetensors <<'END'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(-300, 2)
+    byte = file.read(1)[0]
+    file.seek(-300, 2)
+    file.write(bytes([byte ^ 1]))
+END
+    run --separate-stderr "$IMP" train --quiet --resume run --updates 20
+    [ "$status" -eq 0 ]
+    [[ $stderr == "imp train: run/checkpoint.safetensors: it is damaged: "*"; the run goes on from \
+the checkpoint before it, of update "1[02]", 'run/checkpoint.previous.safetensors'" ]]
+    cmp run/model.safetensors whole/model.safetensors
+}
+
+@test "a run without a whole checkpoint is refused with a sentence, and stays as it is" {
     "$IMP" train --quiet --out run "${tiny[@]}"
     truncate -s -100 run/checkpoint.safetensors
+    truncate -s -100 run/checkpoint.previous.safetensors
     before=$(cat run/* | sha256sum)
     run --separate-stderr "$IMP" train --resume run
     [ "$status" -eq 1 ]
@@ -145,6 +291,13 @@ setup() {
     run --separate-stderr "$IMP" train --quiet --out limited "${tiny[@]}" --loss-limit 0.0001
     [ "$status" -eq 1 ]
     [[ $stderr == "imp train: update 1: the loss is "*", beyond its limit of 0.0001;"* ]]
+}
+
+@test "a method without a gradient is refused before anything is written" {
+    run --separate-stderr "$IMP" train --out run "${tiny[@]}" --method gibbs
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp train: 'gibbs' has no gradient: it classifies and cannot be trained; choose another method" ]
+    [ ! -e run ]
 }
 
 @test "a threshold below 0 is refused, and auto is offered" {
@@ -226,7 +379,7 @@ run; rename it, or make a symbolic link to it" ]
 @test "the folder of a stopped run can be pasted" {
     folder="it's my run"
     "$IMP" train --out "$folder" "${tiny[@]}" --updates 100000 --validate-every 0 2>err &
-    until [ -s "$folder/log.csv" ]; do kill -0 $!; done
+    until [ -s "$folder/log.csv" ]; do kill -0 $!; sleep 0.02; done
     kill -INT $!
     status=0
     wait $! || status=$?

@@ -126,7 +126,7 @@ fails() { # SENTENCE ARGUMENT...
 
 @test "train on a folder: too little is a sentence" {
     mkdir empty
-    fails "empty: there are no pictures (.png, .jpg, .jpeg)" --data empty
+    fails "empty: there are no pictures ($endings)" --data empty
     mkdir -p one
     cp -r "$BATS_FILE_TMPDIR/shapes/ring" one/ring
     fails "'one' has one class, 'ring'; to learn what tells classes apart takes at least two" \
@@ -141,6 +141,6 @@ learn from and one to ask for" --data one
     fails "no picture in 'heap' is in a class; pictures belong in CLASS/PICTURE or \
 SUPER-CLASS/CLASS/PICTURE" --data heap
     echo text >one/bars/2.png
-    fails "one: bars/2.png: the file is neither a PNG nor a JPEG picture" --data one
+    fails "one: bars/2.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" --data one
     fails "cannot read 'nowhere': No such file or directory" --data nowhere
 }

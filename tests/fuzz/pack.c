@@ -6,17 +6,10 @@
  */
 #define _GNU_SOURCE /* memfd_create */
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "fuzz.h"
 
 #include "data/checksum.h"
 #include "data/pack.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void mend_checksums(uint8_t *file, size_t size)
 {
@@ -42,18 +35,17 @@ static void mend_checksums(uint8_t *file, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *file = malloc(size > 0 ? size : 1);
-    int descriptor = memfd_create("pack", MFD_CLOEXEC);
-    if (file == NULL || descriptor < 0)
+    uint8_t *mended = malloc(size > 0 ? size : 1);
+    if (mended == NULL)
         abort();
-    memcpy(file, data, size);
-    mend_checksums(file, size);
-    if (write(descriptor, file, size) != (ssize_t)size)
-        abort();
-    free(file);
+    if (size > 0)
+        memcpy(mended, data, size);
+    mend_checksums(mended, size);
+    fuzz_file file = fuzz_file_of(mended, size);
+    free(mended);
 
     char name[60];
-    snprintf(name, sizeof name, "pack:/proc/self/fd/%d", descriptor);
+    snprintf(name, sizeof name, "pack:%s", file.path);
     imp_dataset_options options = imp_dataset_defaults();
     options.threads = 1;
     options.rotations = 4;
@@ -69,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(pixels);
     }
     imp_dataset_free(dataset);
-    close(descriptor);
+    close(file.descriptor);
     return 0;
 }

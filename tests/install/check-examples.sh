@@ -6,7 +6,9 @@ cd "$(dirname "$0")/../.."
 
 faults=0
 while read -r function; do
-    if ! grep -qw "$function" examples/*.c; then
+    # Programs write the defaults that the header makes of an initialiser.
+    shown=${function/_options_init/_defaults}
+    if ! grep -qw "$shown" examples/*.c; then
         echo "$function() appears in no example"
         faults=$((faults + 1))
     fi

@@ -1,6 +1,6 @@
 /*
- * episodes.h - embedded episodes for the tests of the methods: generated ones, and the reference
- * episodes that lie outside the repository.
+ * episodes.h - embedded episodes for the tests of the methods: generated ones, and reference
+ * episodes with the answers of another implementation.
  */
 #ifndef EPISODES_H
 #define EPISODES_H
@@ -32,14 +32,16 @@ typedef struct test_shape {
  * and `distractors` of one more mode that belongs to no class. Supports come class by class. */
 test_episode episode_generate(const test_shape *shape);
 
-/* The folder of reference data, or NULL after a line that says what is skipped. */
-const char *reference_folder(void);
+/* The folders of reference data: tests/data/golden, and $IMP_SHARED/golden, which has more, where
+ * that is there. Returns how many they are; each holds episodes/ and train-step/. */
+enum { MOST_REFERENCE_FOLDERS = 2 };
+size_t reference_folders(const char *folders[MOST_REFERENCE_FOLDERS]);
 
 /* Reads an array as floats or as labels; the test fails if it cannot be read. */
 float *reference_floats(const char *folder, const char *name, size_t *rows, size_t *columns);
 int32_t *reference_labels(const char *folder, const char *name, size_t *count);
 
-/* Reads golden/episodes/<name>. */
+/* Reads a folder of episodes/. */
 test_episode episode_load(const char *folder);
 
 void episode_free(test_episode *episode);

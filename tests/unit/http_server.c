@@ -9,17 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-static void send_all(int connection, const char *bytes, size_t size)
+/* False when nobody listens any more. */
+static bool send_all(int connection, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t sent = send(connection, bytes, size, MSG_NOSIGNAL);
         if (sent <= 0)
-            return;
+            return false;
         bytes += sent;
         size -= (size_t)sent;
     }
+    return true;
+}
+
+static void trickle(int connection, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && send_all(connection, bytes + i, 1); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 }
 
 static void answer(http_server *server, int connection)
@@ -39,6 +48,13 @@ static void answer(http_server *server, int connection)
     if (server->missing) {
         const char *text = "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone";
         send_all(connection, text, strlen(text));
+        return;
+    }
+    if (server->endless) {
+        const char *text = "HTTP/1.1 200 OK\r\n\r\n";
+        bool heard = send_all(connection, text, strlen(text));
+        while (heard)
+            heard = send_all(connection, server->content, server->size);
         return;
     }
     size_t first = 0;
@@ -62,7 +78,10 @@ static void answer(http_server *server, int connection)
     size_t cut_after = server->cut_after;
     if (cut && cut_after > 0 && left > cut_after)
         left = cut_after;
-    send_all(connection, server->content + first, left);
+    if (server->trickles)
+        trickle(connection, server->content + first, left);
+    else
+        send_all(connection, server->content + first, left);
 }
 
 static void *run(void *argument)

@@ -17,6 +17,8 @@ typedef struct http_server {
     atomic_int cuts;         /* how many answers are cut; 0: all */
     bool ignores_ranges;     /* answers every request from the beginning */
     bool missing;            /* 404 */
+    bool trickles;           /* sends a byte now and then */
+    bool endless;            /* does not say how long the content is, and repeats it for ever */
 
     /* What happened. */
     atomic_int requests, ranges;

@@ -1,6 +1,7 @@
 /*
  * reference.h - a network computed the slow and obvious way, in double precision: what the kernels
- * are compared with. It shares nothing with them but the description's parser.
+ * are compared with. It shares with them the plan of the network, which layers read from which and
+ * their shapes, and nothing else.
  */
 #ifndef IMP_TEST_REFERENCE_H
 #define IMP_TEST_REFERENCE_H

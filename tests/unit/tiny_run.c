@@ -81,10 +81,11 @@ void assert_flat_memory(const char *folder, int64_t updates)
     settings.checkpoint_every = updates / 50;
     imp_dataset *dataset = tiny_dataset(&settings);
     watch seen = {0};
-    imp_train_options options = {.folder = folder, .threads = 1, .proceed = look, .context = &seen};
+    imp_trainer_options options = {
+        .folder = folder, .threads = 1, .proceed = look, .context = &seen};
     imp_train_result result;
     imp_error error;
-    if (imp_train(&settings, dataset, &options, &result, &error) != IMP_OK)
+    if (imp_trainer_run(&settings, dataset, &options, &result, &error) != IMP_OK)
         fail_msg("%s", error.message);
     imp_dataset_free(dataset);
     assert_true(seen.settled > 0 && seen.last > 0);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "train/settings.h"
+#include "settings/settings.h"
 
 /* Two alphabets of 8x8 pixels on a network of one layer, two episodes an update, a line of the log
  * after each; no validation. */

@@ -5,6 +5,7 @@ usage: check_numpy.py FOLDER, where FOLDER holds the programs npy_roundtrip and
 safetensors_roundtrip. Each loads a file made here and saves it again; what it saved is then read
 without the library's help. Ends with status 1 and a sentence at the first difference.
 """
+import hashlib
 import json
 import os
 import struct
@@ -122,6 +123,18 @@ def read_safetensors(path):
     return metadata, tensors
 
 
+def checksum(metadata, tensors):
+    """As tensor_checksum.h describes it."""
+    text = b"".join(b"%s\0%s\0" % (key.encode(), value.encode())
+                    for key, value in sorted(metadata.items(), key=lambda item: item[0].encode()))
+    text += b"\0"
+    codes = {numpy.dtype(descr): code for code, descr in CODES.items()}
+    for name, array in sorted(tensors.items(), key=lambda item: item[0].encode()):
+        shape = "".join(f"{length}," for length in array.shape)
+        text += f"{name}\0{codes[array.dtype]}\0{shape}\0".encode() + array.tobytes()
+    return hashlib.sha256(text).hexdigest()
+
+
 def check_safetensors(program, folder):
     generator = numpy.random.default_rng(2)
     source = os.path.join(folder, "in.safetensors")
@@ -136,6 +149,9 @@ def check_safetensors(program, folder):
         write_safetensors(source, tensors, note, padding)
         run(program, source, target)
         metadata, found = read_safetensors(target)
+        stated = metadata.pop("sha256", None)
+        if stated != checksum(metadata, found):
+            fail(f"the checksum is {stated}, not {checksum(metadata, found)}")
         if metadata != {"note": note}:
             fail(f"the metadata came back as {metadata}")
         if list(found) != list(tensors):

@@ -73,6 +73,7 @@ static void folders_are_made_with_those_above(void **state)
     assert_int_equal(imp_make_folders(scratch_file(state, "a/b/c/file/d").text, &error), IMP_EIO);
     assert_non_null(strstr(error.message, "cannot make the folder '"));
     assert_non_null(strstr(error.message, "': Not a directory"));
+    assert_int_equal(imp_make_folders("", &error), IMP_EINVAL);
 }
 
 static void a_file_is_never_overwritten(void **state)

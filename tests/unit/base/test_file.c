@@ -165,21 +165,16 @@ static void says_why_it_cannot_read(void **state)
 static void reading_survives_lack_of_memory(void **state)
 {
     scratch_path path = scratch_file(state, "pipe");
-    bool failed = true;
-    size_t n = 1;
-    for (; failed; n++) {
-        failing_allocator allocator;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         unsigned char *data;
         size_t size;
         imp_error error;
-        failing_allocator_install(&allocator, n);
         imp_status status = read_from_pipe(path.text, 150000, 1 << 20, &data, &size, &error);
         imp_release(data);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
-        assert_int_equal(allocator.live, 0);
+        failing_allocator_expect(&memory, status);
     }
-    assert_int_equal(n, 5);
+    assert_int_equal(memory.rounds, 4);
 }
 
 /* ---- replacing ---- */
@@ -413,19 +408,170 @@ static void read_only_folder_is_refused(void **state)
     assert_true(scratch_holds(path.text, OLD, strlen(OLD)));
 }
 
+/* ---- what others left ---- */
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void what_killed_processes_left_is_swept(void **state)
+{
+    imp_error error;
+    scratch_path path = scratch_file(state, "file");
+    scratch_path stale = scratch_file(state, ".imp-0123456789abcdef.tmp");
+    pid_t child = fork();
+    if (child == 0) {
+        imp_writer writer;
+        if (imp_writer_open(&writer, path.text, NULL) == IMP_OK)
+            imp_writer_write(&writer, NEW, 4, NULL);
+        raise(SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(scratch_entries(state), 1);
+    scratch_write(stale.text, OLD, 3);
+    assert_int_equal(replace(path.text, NEW, &error), IMP_OK);
+    assert_int_equal(scratch_entries(state), 1);
+    assert_true(scratch_holds(path.text, NEW, strlen(NEW)));
+}
+
+static void what_somebody_writes_is_not_swept(void **state)
+{
+    imp_error error;
+    scratch_path path = scratch_file(state, "file"), other = scratch_file(state, "other");
+    int ready[2], go_on[2];
+    char byte;
+    assert_int_equal(pipe(ready) | pipe(go_on), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        imp_writer writer;
+        bool fine = imp_writer_open(&writer, path.text, NULL) == IMP_OK &&
+                    imp_writer_write(&writer, NEW, strlen(NEW), NULL) == IMP_OK;
+        fine = fine && write(ready[1], "r", 1) == 1 && read(go_on[0], &byte, 1) == 1;
+        _exit(fine && imp_writer_commit(&writer, NULL) == IMP_OK ? 0 : 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(replace(other.text, OLD, &error), IMP_OK);
+    assert_int_equal(scratch_entries(state), 2);
+    assert_int_equal(write(go_on[1], "g", 1), 1);
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_true(scratch_holds(path.text, NEW, strlen(NEW)));
+    assert_int_equal(scratch_entries(state), 2);
+    for (int i = 0; i < 2; i++) {
+        close(ready[i]);
+        close(go_on[i]);
+    }
+}
+
+static void writers_beside_each_other_do_not_sweep(void **state)
+{
+    enum { WRITERS = 4, FILES = 300 };
+    pid_t children[WRITERS];
+    for (int w = 0; w < WRITERS; w++) {
+        char name[] = {(char)('a' + w), 0};
+        scratch_path path = scratch_file(state, name);
+        children[w] = fork();
+        if (children[w] == 0) {
+            bool fine = true;
+            for (int i = 0; i < FILES && fine; i++)
+                fine = replace(path.text, NEW, NULL) == IMP_OK;
+            _exit(fine ? 0 : 1);
+        }
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int status;
+        waitpid(children[w], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(scratch_entries(state), WRITERS);
+}
+
+static void what_is_not_ours_is_not_swept(void **state)
+{
+    imp_error error;
+    const char *const names[] = {".imp-0123456789abcde.tmp", ".imp-0123456789abcdeg.tmp",
+                                 ".imp-0123456789abcdef.tmp2", "imp-0123456789abcdef.tmp",
+                                 ".imp-0123456789ABCDEF.tmp"};
+    enum { NAMES = sizeof names / sizeof *names };
+    for (size_t i = 0; i < NAMES; i++)
+        scratch_write(scratch_file(state, names[i]).text, OLD, 3);
+    scratch_path link = scratch_file(state, ".imp-0000000000000000.tmp");
+    scratch_path pipe = scratch_file(state, ".imp-1111111111111111.tmp");
+    assert_int_equal(symlink(names[0], link.text), 0);
+    assert_int_equal(mkfifo(pipe.text, 0600), 0);
+    assert_int_equal(replace(scratch_file(state, "file").text, NEW, &error), IMP_OK);
+    assert_int_equal(scratch_entries(state), NAMES + 3);
+}
+
+/* ---- other ends of writing ---- */
+
+static imp_status write_only(imp_writer *writer, const char *path, const char *text)
+{
+    imp_status status = imp_writer_open(writer, path, NULL);
+    return status ? status : imp_writer_write(writer, text, strlen(text), NULL);
+}
+
+static void what_was_there_can_be_kept(void **state)
+{
+    scratch_path path = scratch_file(state, "file"), kept = scratch_file(state, "kept");
+    imp_error error;
+    imp_writer writer;
+    /* Nothing is there to be kept. */
+    assert_int_equal(write_only(&writer, path.text, "1"), IMP_OK);
+    assert_int_equal(imp_writer_commit_keeping(&writer, kept.text, &error), IMP_OK);
+    assert_int_equal(scratch_entries(state), 1);
+    for (int round = 2; round < 5; round++) {
+        char text[] = {(char)('0' + round), '\0'}, before[] = {(char)('0' + round - 1), '\0'};
+        assert_int_equal(write_only(&writer, path.text, text), IMP_OK);
+        assert_int_equal(imp_writer_commit_keeping(&writer, kept.text, &error), IMP_OK);
+        assert_true(scratch_holds(path.text, text, 1));
+        assert_true(scratch_holds(kept.text, before, 1));
+        assert_int_equal(scratch_entries(state), 2);
+    }
+    /* Both names already stand for the same file. */
+    assert_int_equal(remove(kept.text), 0);
+    assert_int_equal(link(path.text, kept.text), 0);
+    assert_int_equal(write_only(&writer, path.text, "5"), IMP_OK);
+    assert_int_equal(imp_writer_commit_keeping(&writer, kept.text, &error), IMP_OK);
+    assert_true(scratch_holds(path.text, "5", 1) && scratch_holds(kept.text, "4", 1));
+    assert_int_equal(scratch_entries(state), 2);
+    /* It cannot be kept: then it is not replaced either. */
+    assert_int_equal(remove(kept.text), 0);
+    assert_int_equal(mkdir(kept.text, 0700), 0);
+    assert_int_equal(write_only(&writer, path.text, "6"), IMP_OK);
+    assert_int_equal(imp_writer_commit_keeping(&writer, kept.text, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "cannot keep '"));
+    assert_true(scratch_holds(path.text, "5", 1));
+    assert_int_equal(scratch_entries(state), 2);
+    assert_int_equal(rmdir(kept.text), 0);
+}
+
+static void of_two_new_files_the_first_stays(void **state)
+{
+    scratch_path path = scratch_file(state, "file");
+    imp_error error;
+    imp_writer one, two;
+    assert_int_equal(write_only(&one, path.text, "1"), IMP_OK);
+    assert_int_equal(write_only(&two, path.text, "2"), IMP_OK);
+    assert_false(exists(path.text));
+    assert_int_equal(imp_writer_commit_new(&two, &error), IMP_OK);
+    assert_int_equal(imp_writer_commit_new(&one, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "File exists"));
+    assert_true(scratch_holds(path.text, "2", 1));
+    assert_int_equal(scratch_entries(state), 1);
+}
+
 static void writing_survives_lack_of_memory(void **state)
 {
     scratch_path path = scratch_file(state, "file");
     scratch_write(path.text, OLD, strlen(OLD));
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        failing_allocator allocator;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_error error;
-        failing_allocator_install(&allocator, n);
         imp_status status = replace(path.text, NEW, &error);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
-        assert_int_equal(allocator.live, 0);
+        bool failed = failing_allocator_expect(&memory, status);
         assert_int_equal(scratch_entries(state), 1);
         assert_true(scratch_holds(path.text, failed ? OLD : NEW, strlen(failed ? OLD : NEW)));
     }
@@ -454,6 +600,12 @@ int main(void)
         WITH_FOLDER(long_names_work),
         WITH_FOLDER(relative_paths_work),
         WITH_FOLDER(read_only_folder_is_refused),
+        WITH_FOLDER(what_killed_processes_left_is_swept),
+        WITH_FOLDER(what_somebody_writes_is_not_swept),
+        WITH_FOLDER(writers_beside_each_other_do_not_sweep),
+        WITH_FOLDER(what_is_not_ours_is_not_swept),
+        WITH_FOLDER(what_was_there_can_be_kept),
+        WITH_FOLDER(of_two_new_files_the_first_stays),
         WITH_FOLDER(writing_survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

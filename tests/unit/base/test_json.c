@@ -117,28 +117,23 @@ static void parsing_survives_lack_of_memory(void **state)
     assert_int_equal(imp_json_parse(text, strlen(text), &expected, NULL), IMP_OK);
     char *whole = json_dumps(expected, JSON_COMPACT);
     json_decref(expected);
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        failing_allocator allocator;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         json_t *value;
         imp_error error;
-        failing_allocator_install(&allocator, n);
         imp_status status = imp_json_parse(text, strlen(text), &value, &error);
-        failed = allocator.calls >= n;
-        allocator.fail_at = 0;
+        memory.fail_at = 0;
         char dump[200] = {0};
         if (status == IMP_OK)
             json_dumpb(value, dump, sizeof dump, JSON_COMPACT);
         json_decref(value);
-        failing_allocator_remove(&allocator);
         /* jansson takes some of its own failures for faults of the text. */
-        if (failed)
+        if (failing_allocator_end(&memory))
             assert_true(status == IMP_ENOMEM || status == IMP_EFORMAT);
         else
             assert_int_equal(status, IMP_OK);
         if (status == IMP_OK)
             assert_string_equal(dump, whole);
-        assert_int_equal(allocator.live, 0);
     }
     free(whole);
 }
@@ -147,19 +142,15 @@ static void saving_survives_lack_of_memory(void **state)
 {
     scratch_path path = scratch_file(state, "result.json");
     scratch_write(path.text, "old", 3);
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        json_t *value = json_pack("{s:i, s:[f, s]}", "seed", 1, "values", 0.5, "text");
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    json_t *value = json_pack("{s:i, s:[f, s]}", "seed", 1, "values", 0.5, "text");
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_status status = imp_json_save(path.text, value, NULL);
-        failed = failing_allocator_remove(&allocator);
-        json_decref(value);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
-        assert_int_equal(allocator.live, 0);
+        bool failed = failing_allocator_expect(&memory, status);
         assert_int_equal(scratch_entries(state), 1);
         assert_int_equal(scratch_holds(path.text, "old", 3), failed);
     }
+    json_decref(value);
 }
 
 /* The text is the library's memory, whoever allocates for jansson. */
@@ -167,19 +158,15 @@ static void texts_survive_lack_of_memory(void **state)
 {
     (void)state;
     assert_null(imp_json_text(NULL));
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        json_t *value = json_pack("{s:i, s:[f, s]}", "seed", 1, "values", 0.5, "text");
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    json_t *value = json_pack("{s:i, s:[f, s]}", "seed", 1, "values", 0.5, "text");
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         char *text = imp_json_text(value);
         bool right = text != NULL && strcmp(text, "{\"seed\":1,\"values\":[0.5,\"text\"]}") == 0;
         imp_release(text);
-        failed = failing_allocator_remove(&allocator);
-        json_decref(value);
-        assert_int_equal(right, !failed);
-        assert_int_equal(allocator.live, 0);
+        assert_int_equal(right, !failing_allocator_end(&memory));
     }
+    json_decref(value);
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)

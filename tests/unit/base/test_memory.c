@@ -103,24 +103,24 @@ static void strings_are_copied(void **state)
 static void allocator_can_be_replaced(void **state)
 {
     (void)state;
-    failing_allocator allocator;
-    failing_allocator_install(&allocator, 3);
+    failing_allocator memory = {0};
+    failing_allocator_install(&memory, 3);
     void *first = imp_allocate(10, 1), *second = imp_allocate_zeroed(10, 1);
     assert_non_null(first);
     assert_non_null(second);
     assert_null(imp_duplicate("third"));
-    assert_int_equal(allocator.calls, 3);
-    assert_int_equal(allocator.live, 2);
+    assert_int_equal(memory.calls, 3);
+    assert_int_equal(memory.live, 2);
     imp_release(first);
     imp_release(second);
     imp_release(NULL);
-    assert_int_equal(allocator.live, 0);
+    assert_int_equal(memory.live, 0);
     assert_null(imp_allocate(SIZE_MAX, 2));
-    assert_int_equal(allocator.calls, 3); /* an impossible size is nobody's question */
-    assert_true(failing_allocator_remove(&allocator));
+    assert_int_equal(memory.calls, 3); /* an impossible size is nobody's question */
+    assert_true(failing_allocator_end(&memory));
 
     imp_release(imp_allocate(10, 1));
-    assert_int_equal(allocator.calls, 3);
+    assert_int_equal(memory.calls, 3);
 }
 
 int main(void)

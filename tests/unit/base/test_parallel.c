@@ -1,11 +1,14 @@
 /*
- * test_parallel.c - every block once, every worker alone, nested calls and forked processes serial.
+ * test_parallel.c - every block once, every worker alone, nested calls and forked processes serial,
+ * and all of it also with fewer threads than were asked for.
  *
  * The bodies only record: an assertion that fails on another thread would jump into the wrong
  * stack, so all of them are made afterwards.
  */
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/parallel.h"
+#include "failing_threads.h"
 
 enum { MOST_BLOCKS = 100, MOST_WORKERS = 8 };
 
@@ -46,6 +50,25 @@ static void note(size_t block, int worker, void *context)
     for (volatile int spin = 0; spin < 2000; spin++)
         ;
     atomic_store(&r->busy[worker], 0);
+}
+
+/* A system that has no thread to give, or fewer than are wanted: those that there are do the work.
+ * This test is the first, since threads that were started stay. */
+static void threads_may_be_refused(void **state)
+{
+    (void)state;
+    for (size_t left = 0; left < 4; left++) {
+        failing_threads_allow(left);
+        record r = {.threads = MOST_WORKERS, .caller = pthread_self()};
+        imp_parallel(MOST_BLOCKS, MOST_WORKERS, note, &r);
+        assert_int_equal(failing_threads_allow(SIZE_MAX), left + 1);
+        for (size_t i = 0; i < MOST_BLOCKS; i++)
+            assert_int_equal(r.times[i], 1);
+        assert_int_equal(r.strangers, 0);
+        assert_int_equal(r.clashes, 0);
+        if (left == 0)
+            assert_int_equal(r.elsewhere, 0);
+    }
 }
 
 static void every_block_runs_once(void **state)
@@ -110,6 +133,97 @@ static void nested_calls_are_serial(void **state)
     }
 }
 
+/* ---- hosts with threads of their own ---- */
+
+enum { HOSTS = 6, CALLS = 50 };
+
+typedef struct host {
+    pthread_t thread;
+    size_t wrong;
+} host;
+
+static void *call_often(void *argument)
+{
+    host *h = argument;
+    for (int call = 0; call < CALLS; call++) {
+        record r = {.threads = 4, .caller = pthread_self()};
+        imp_parallel(MOST_WORKERS, 4, note, &r);
+        for (size_t i = 0; i < MOST_WORKERS; i++)
+            h->wrong += r.times[i] != 1;
+        h->wrong += (size_t)(r.strangers + r.clashes);
+    }
+    return NULL;
+}
+
+/* All have their blocks done, and together no more workers than one of them would. */
+static void many_hosts_share_the_workers(void **state)
+{
+    (void)state;
+    host hosts[HOSTS] = {0};
+    imp_parallel(MOST_BLOCKS, MOST_WORKERS, note, &(record){.threads = MOST_WORKERS});
+    failing_threads_allow(SIZE_MAX);
+    for (size_t i = 0; i < HOSTS; i++)
+        assert_int_equal(pthread_create(&hosts[i].thread, NULL, call_often, &hosts[i]), 0);
+    for (size_t i = 0; i < HOSTS; i++) {
+        pthread_join(hosts[i].thread, NULL);
+        assert_int_equal(hosts[i].wrong, 0);
+    }
+    assert_int_equal(failing_threads_allow(SIZE_MAX), HOSTS);
+}
+
+/* ---- what a worker takes over from its caller, and what not ---- */
+
+typedef struct look {
+    atomic_int other_rounding, open_to_signals, elsewhere;
+    int rounding;
+    pthread_t caller;
+} look;
+
+static void look_around(size_t block, int worker, void *context)
+{
+    (void)block, (void)worker;
+    look *l = context;
+    if (fegetround() != l->rounding)
+        atomic_fetch_add(&l->other_rounding, 1);
+    sigset_t blocked;
+    if (!pthread_equal(pthread_self(), l->caller)) {
+        atomic_fetch_add(&l->elsewhere, 1);
+        if (pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 || !sigismember(&blocked, SIGINT))
+            atomic_fetch_add(&l->open_to_signals, 1);
+    }
+    usleep(100); /* time for the others to take a block */
+}
+
+/* A program may change how it rounds long after the workers were started. */
+static void workers_round_as_the_caller_does(void **state)
+{
+    (void)state;
+    int before = fegetround();
+    const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TONEAREST};
+    int elsewhere = 0;
+    for (size_t i = 0; i < 3; i++) {
+        look l = {.rounding = roundings[i], .caller = pthread_self()};
+        fesetround(roundings[i]);
+        imp_parallel(MOST_BLOCKS, 4, look_around, &l);
+        fesetround(before);
+        assert_int_equal(l.other_rounding, 0);
+        elsewhere += l.elsewhere;
+    }
+    assert_true(elsewhere > 0);
+}
+
+static void signals_are_for_the_host(void **state)
+{
+    (void)state;
+    look l = {.rounding = fegetround(), .caller = pthread_self()};
+    imp_parallel(MOST_BLOCKS, 4, look_around, &l);
+    assert_true(l.elsewhere > 0);
+    assert_int_equal(l.open_to_signals, 0);
+    sigset_t blocked;
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    assert_false(sigismember(&blocked, SIGINT));
+}
+
 /* Python's multiprocessing forks, for one. */
 static void a_forked_process_works_alone(void **state)
 {
@@ -119,7 +233,7 @@ static void a_forked_process_works_alone(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60); /* ends a child that waits for threads it does not have */
+        alarm(600); /* ends a child that waits for threads it does not have */
         record r = {.threads = 4, .caller = pthread_self()};
         imp_parallel(MOST_BLOCKS, 4, note, &r);
         bool done = r.strangers == 0 && r.elsewhere == 0;
@@ -140,9 +254,7 @@ static void threads_are_at_least_one(void **state)
     assert_true(imp_parallel_threads(-5) >= 1);
     assert_int_equal(imp_parallel_threads(1), 1);
     assert_true(imp_parallel_threads(2147483647) <= 1024);
-#ifdef _OPENMP
     assert_int_equal(imp_parallel_threads(3), 3);
-#endif
 }
 
 static void blocks_are_dealt_evenly(void **state)
@@ -164,9 +276,13 @@ static void blocks_are_dealt_evenly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_may_be_refused),
         cmocka_unit_test(every_block_runs_once),
         cmocka_unit_test(serial_work_stays_on_the_caller),
         cmocka_unit_test(nested_calls_are_serial),
+        cmocka_unit_test(many_hosts_share_the_workers),
+        cmocka_unit_test(workers_round_as_the_caller_does),
+        cmocka_unit_test(signals_are_for_the_host),
         cmocka_unit_test(a_forked_process_works_alone),
         cmocka_unit_test(threads_are_at_least_one),
         cmocka_unit_test(blocks_are_dealt_evenly),

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/safetensors.h"
+#include "base/tensor_checksum.h"
 #include "failing_allocator.h"
 #include "scratch.h"
 
@@ -81,15 +82,19 @@ static void bytes_are_the_expected_ones(void **state)
     scratch_path path = scratch_file(state, "model.safetensors");
     const imp_tensor two[] = {{"b", IMP_UINT8, 1, {3}, 3, odd},
                               {"a", IMP_INT64, 0, {0}, 1, &batches}};
-    const char *header = "{\"__metadata__\":{\"z\":\"1\",\"k\":\"2\"},"
-                         "\"b\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
+    /* printf 'k\0%s\0z\0%s\0\0a\0I64\0\0\x79\xdf\x0d\x86\x48\x70\0\0b\0U8\0003,\0\1\2\xff' 2 1 |
+     * sha256sum */
+    const char *header = "{\"__metadata__\":{\"z\":\"1\",\"k\":\"2\",\"sha256\":\""
+                         "85ba899428ca81f8b86409e29ab190c241b875c60beb93ebc6956e094b540ec1"
+                         "\"},\"b\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
                          "\"a\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[3,11]}}";
-    unsigned char expected[192 + 11];
+    enum { BEGIN = 256 };
+    unsigned char expected[BEGIN + 11];
     memset(expected, ' ', sizeof expected);
-    memcpy(expected, (unsigned char[8]){192 - 8}, 8);
+    memcpy(expected, (unsigned char[8]){BEGIN - 8}, 8);
     memcpy(expected + 8, header, strlen(header));
-    memcpy(expected + 192, odd, 3);
-    memcpy(expected + 195, &batches, 8);
+    memcpy(expected + BEGIN, odd, 3);
+    memcpy(expected + BEGIN + 3, &batches, 8);
     assert_int_equal(
         imp_safetensors_save(path.text, two, 2, (imp_metadata[]){{"z", "1"}, {"k", "2"}}, 2, NULL),
         IMP_OK);
@@ -406,6 +411,53 @@ static void cut_files_are_refused(void **state)
     imp_release(whole);
 }
 
+/* Each bit of a file in turn: it is refused. Only where the checksum no longer bears its name is
+ * the file one without a checksum, which has what it had. */
+static void flipped_bits_are_noticed(void **state)
+{
+    scratch_path path = scratch_file(state, "model.safetensors");
+    unsigned char *whole;
+    size_t size, unnamed = 0;
+    assert_int_equal(imp_safetensors_save(path.text, tensors, TENSORS, metadata, METADATA, NULL),
+                     IMP_OK);
+    assert_int_equal(imp_file_read(path.text, SIZE_MAX, &whole, &size, NULL), IMP_OK);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        unsigned char *bytes = imp_allocate(size, 1);
+        memcpy(bytes, whole, size);
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        imp_safetensors *file;
+        imp_status status = imp_safetensors_parse(bytes, size, &file, NULL);
+        if (status == IMP_OK) {
+            assert_null(imp_safetensors_metadata(file, IMP_CHECKSUM_KEY));
+            assert_file_is_right(file);
+            imp_safetensors_free(file);
+            unnamed++;
+        } else {
+            assert_int_equal(status, IMP_EFORMAT);
+        }
+    }
+    assert_true(unnamed <= 8 * strlen(IMP_CHECKSUM_KEY));
+    imp_release(whole);
+}
+
+static void damage_is_a_sentence(void **state)
+{
+    scratch_path path = scratch_file(state, "model.safetensors");
+    unsigned char *bytes;
+    size_t size;
+    imp_safetensors *file;
+    imp_error error;
+    assert_int_equal(imp_safetensors_save(path.text, tensors, TENSORS, metadata, METADATA, NULL),
+                     IMP_OK);
+    assert_int_equal(imp_file_read(path.text, SIZE_MAX, &bytes, &size, NULL), IMP_OK);
+    bytes[size - 1] ^= 1;
+    scratch_write(path.text, bytes, size);
+    imp_release(bytes);
+    assert_int_equal(imp_safetensors_load(path.text, &file, &error), IMP_EFORMAT);
+    assert_non_null(
+        strstr(error.message, "model.safetensors: it is damaged: the SHA-256 of what "));
+}
+
 static void sentences_name_the_file(void **state)
 {
     scratch_path path = scratch_file(state, "broken.safetensors");
@@ -426,51 +478,51 @@ static void loading_survives_lack_of_memory(void **state)
     scratch_path path = scratch_file(state, "model.safetensors");
     assert_int_equal(imp_safetensors_save(path.text, tensors, TENSORS, metadata, METADATA, NULL),
                      IMP_OK);
-    bool failed = true;
-    size_t n = 1;
-    for (; failed; n++) {
-        failing_allocator allocator;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_safetensors *file;
         imp_error error;
-        failing_allocator_install(&allocator, n);
         imp_status status = imp_safetensors_load(path.text, &file, &error);
         if (status == IMP_OK)
             assert_file_is_right(file);
         else
             assert_null(file);
         imp_safetensors_free(file);
-        failed = failing_allocator_remove(&allocator);
         /* jansson takes some of its own failures for faults of the text. */
-        if (failed)
+        if (failing_allocator_end(&memory))
             assert_true(status == IMP_ENOMEM || status == IMP_EFORMAT);
         else
             assert_int_equal(status, IMP_OK);
-        assert_int_equal(allocator.live, 0);
     }
-    assert_true(n > 20);
+    assert_true(memory.rounds > 20);
 }
 
 static void saving_survives_lack_of_memory(void **state)
 {
     scratch_path path = scratch_file(state, "model.safetensors");
     scratch_write(path.text, "old", 3);
-    bool failed = true;
-    size_t n = 1;
-    for (; failed; n++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_status status =
             imp_safetensors_save(path.text, tensors, TENSORS, metadata, METADATA, NULL);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
-        assert_int_equal(allocator.live, 0);
+        bool failed = failing_allocator_expect(&memory, status);
         assert_int_equal(scratch_entries(state), 1);
         assert_int_equal(scratch_holds(path.text, "old", 3), failed);
     }
-    assert_true(n > 20);
+    assert_true(memory.rounds > 20);
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+/* It would go on for ever; its first bytes tell that it is of another kind. */
+static void an_endless_file_is_not_read(void **state)
+{
+    (void)state;
+    imp_safetensors *file;
+    imp_error error;
+    assert_int_equal(imp_safetensors_load("/dev/zero", &file, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "/dev/zero: it is not a "));
+}
 
 int main(void)
 {
@@ -482,10 +534,13 @@ int main(void)
         cmocka_unit_test(files_of_others_are_aligned),
         cmocka_unit_test(malformed_headers_get_a_sentence),
         cmocka_unit_test(malformed_lengths_get_a_sentence),
+        WITH_FOLDER(flipped_bits_are_noticed),
+        WITH_FOLDER(damage_is_a_sentence),
         WITH_FOLDER(cut_files_are_refused),
         WITH_FOLDER(sentences_name_the_file),
         WITH_FOLDER(loading_survives_lack_of_memory),
         WITH_FOLDER(saving_survives_lack_of_memory),
+        cmocka_unit_test(an_endless_file_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,16 +65,12 @@ static void what_others_made_stays(void **state)
 
 static void without_memory_nothing_is_left(void **state)
 {
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_trail made = {0};
         imp_status status = make(state, &made);
         imp_trail_end(&made, false);
-        assert_int_equal(atomic_load(&allocator.live), 0);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
+        failing_allocator_expect(&memory, status);
         assert_int_equal(imp_create_folder(scratch_file(state, "old").text, NULL), IMP_OK);
     }
 }

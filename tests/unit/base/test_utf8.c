@@ -70,10 +70,10 @@ static void every_stray_byte_is_replaced(void **state)
 static void memory_may_run_out(void **state)
 {
     (void)state;
-    failing_allocator allocator;
-    failing_allocator_install(&allocator, 1);
+    failing_allocator memory = {0};
+    failing_allocator_install(&memory, 1);
     assert_null(imp_utf8_repair("text"));
-    assert_true(failing_allocator_remove(&allocator));
+    assert_true(failing_allocator_end(&memory));
 }
 
 int main(void)

@@ -166,6 +166,35 @@ static void the_last_word_counts(void **state)
     assert_int_equal(result.settings.batch, 8);
 }
 
+/* An option that may be given several times keeps all that it was given. */
+static void all_words_count(void **state)
+{
+    (void)state;
+    typedef struct several {
+        imp_texts data;
+        bool list;
+    } several;
+    const imp_option rows[] = {{IMP_OPTION_TEXTS(several, data), .name = "data", .argument = "DATA",
+                                .help = "where they lie"},
+                               {IMP_OPTION_FLAG(several, list), .name = "list", .help = "list"},
+                               {IMP_OPTION_END}};
+    const imp_usage of_several = {.command = "fit", .options = rows, .examples = examples};
+    several given = {0};
+    int operands;
+    char *argv[] = {"fit", "--data", "a", "--list", "--data=b"};
+    assert_int_equal(imp_parse(&of_several, 5, argv, &given, &operands), IMP_GO_ON);
+    assert_int_equal(given.data.count, 2);
+    assert_string_equal(given.data.items[0], "a");
+    assert_string_equal(given.data.items[1], "b");
+    assert_true(given.list);
+
+    char *many[] = {"fit",      "--data=1", "--data=2", "--data=3", "--data=4",
+                    "--data=5", "--data=6", "--data=7", "--data=8", "--data=9"};
+    given = (several){0};
+    assert_int_equal(imp_parse(&of_several, 10, many, &given, &operands), IMP_EXIT_USAGE);
+    assert_int_equal(given.data.count, 8);
+}
+
 static void operands_are_collected(void **state)
 {
     (void)state;
@@ -314,6 +343,7 @@ int main(void)
         cmocka_unit_test(both_ways_to_give_a_value),
         cmocka_unit_test(a_short_form),
         cmocka_unit_test(the_last_word_counts),
+        cmocka_unit_test(all_words_count),
         cmocka_unit_test(operands_are_collected),
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(spaces_are_not_part_of_a_number),

@@ -198,7 +198,8 @@ static void every_default_is_told(void **state)
     (void)state;
     for (const imp_command *command = imp_commands; command->usage; command++) {
         const imp_option *heading = NULL;
-        for (const imp_option *o = command->usage->options; o->kind != IMP_KIND_END; o++) {
+        imp_option_walk walk = {.usage = command->usage};
+        for (const imp_option *o; (o = imp_option_next(&walk));) {
             if (o->kind == IMP_KIND_HEADING)
                 heading = o;
             bool has_value = o->kind == IMP_KIND_INTEGER || o->kind == IMP_KIND_NUMBER ||
@@ -216,7 +217,8 @@ static void every_default_is_told(void **state)
 
 static bool has_option(const imp_usage *usage, const char *word, size_t length)
 {
-    for (const imp_option *o = usage->options; o->kind != IMP_KIND_END; o++)
+    imp_option_walk walk = {.usage = usage};
+    for (const imp_option *o; (o = imp_option_next(&walk));)
         if (o->name && strlen(o->name) == length && memcmp(o->name, word, length) == 0)
             return true;
     return false;
@@ -270,7 +272,8 @@ static void every_long_list_has_groups(void **state)
     enum { HANDFUL = 6 };
     for (const imp_command *command = imp_commands; command->usage; command++) {
         size_t rows = 0, headings = 0;
-        for (const imp_option *o = command->usage->options; o->kind != IMP_KIND_END; o++) {
+        imp_option_walk walk = {.usage = command->usage};
+        for (const imp_option *o; (o = imp_option_next(&walk));) {
             rows += o->name != NULL;
             headings += o->kind == IMP_KIND_HEADING;
         }

@@ -67,11 +67,40 @@ static void start_server(void)
     snprintf(here.url, sizeof here.url, "http://127.0.0.1:%d/file.zip", here.server.port);
 }
 
-static imp_status fetch(void **state)
+static imp_status fetch_within(void **state, const imp_download_limits *limits)
 {
     start_server();
-    return imp_download(here.url, scratch_file(state, "file.zip").text, here.md5, NULL, NULL,
-                        &here.error);
+    return imp_download(here.url, scratch_file(state, "file.zip").text, here.md5, limits, NULL,
+                        NULL, &here.error);
+}
+
+static imp_status fetch(void **state)
+{
+    return fetch_within(state, &imp_download_usual);
+}
+
+/* Of that 1000 bytes a second are asked for. */
+static void a_trickling_server_is_given_up(void **state)
+{
+    imp_download_limits hasty = imp_download_usual;
+    hasty.slow_seconds = 1;
+    hasty.attempts = 2;
+    here.server.trickles = true;
+    assert_int_equal(fetch_within(state, &hasty), IMP_EIO);
+    assert_non_null(strstr(here.error.message, "too slow"));
+    assert_int_equal(here.server.requests, 2);
+    assert_int_equal(scratch_entries(state), 0);
+}
+
+static void an_endless_server_is_given_up(void **state)
+{
+    imp_download_limits modest = imp_download_usual;
+    modest.bytes = 3 * SIZE;
+    here.server.endless = true;
+    assert_int_equal(fetch_within(state, &modest), IMP_EFORMAT);
+    assert_non_null(strstr(here.error.message, "'file.zip' is larger than expected"));
+    assert_int_equal(here.server.requests, 1);
+    assert_int_equal(scratch_entries(state), 0);
 }
 
 static void arrives_whole(void **state)
@@ -171,8 +200,8 @@ static bool stop(const char *file, uint64_t so_far, uint64_t total, void *contex
 static void stopped_by_the_caller(void **state)
 {
     start_server();
-    assert_int_equal(imp_download(here.url, scratch_file(state, "file.zip").text, here.md5, stop,
-                                  NULL, &here.error),
+    assert_int_equal(imp_download(here.url, scratch_file(state, "file.zip").text, here.md5,
+                                  &imp_download_usual, stop, NULL, &here.error),
                      IMP_EIO);
     assert_non_null(strstr(here.error.message, "was stopped"));
     assert_int_equal(scratch_entries(state), 0);
@@ -196,6 +225,8 @@ int main(void)
         TEST(a_server_without_ranges_starts_over),
         TEST(starting_over_gives_the_right_file),
         TEST(a_connection_that_always_breaks),
+        TEST(a_trickling_server_is_given_up),
+        TEST(an_endless_server_is_given_up),
         TEST(a_wrong_checksum),
         TEST(a_missing_file_and_a_dead_server),
         TEST(a_full_disk),

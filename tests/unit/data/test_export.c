@@ -52,7 +52,8 @@ static void check_all(void **state, const char *name, imp_dataset_options option
                       const char *fingerprint)
 {
     scratch_path path = scratch_file(state, "pack");
-    for (options.invert = -1; options.invert <= 1; options.invert++) {
+    for (int ink = IMP_INK_OWN; ink <= IMP_INK_INVERT; ink++) {
+        options.ink = (imp_ink)ink;
         imp_dataset *dataset = open_ok(name, &options);
         assert_int_equal(imp_dataset_pack(dataset, path.text, NULL), IMP_OK);
         imp_dataset *packed = open_ok(path.text, NULL);
@@ -83,7 +84,7 @@ static void ink_is_as_it_was_in_omniglot(void **state)
                 picture_ramp(28, 28, 90));
     scratch_path path = scratch_file(state, "d");
     imp_dataset_options options = imp_dataset_defaults();
-    options.invert = -1;
+    options.ink = IMP_INK_AS_IS;
     imp_dataset *as_is = open_ok(path.text, &options);
     assert_string_equal(as_is->kind, "omniglot");
     check_all(state, path.text, options, imp_dataset_fingerprint(as_is));
@@ -95,7 +96,7 @@ static void glyphs_are_ink_on_paper(void **state)
     imp_dataset_options options = imp_dataset_defaults();
     options.glyphs = (imp_glyph_options){
         .alphabets = 1, .fewest_characters = 2, .most_characters = 2, .drawings = 1};
-    options.invert = 1;
+    options.ink = IMP_INK_INVERT;
     imp_dataset *dark = open_ok("glyphs", &options);
     check_all(state, "glyphs", options, imp_dataset_fingerprint(dark));
     imp_dataset_free(dark);

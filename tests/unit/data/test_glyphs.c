@@ -163,18 +163,12 @@ static void memory_may_run_out_anywhere(void **state)
     options.glyphs.drawings = 2;
     options.rotations = 4;
     options.split = "modes:0.4/0.3/0.3";
-    for (size_t n = 1;; n++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_dataset *dataset;
         imp_status status = imp_dataset_open("glyphs", &options, &dataset, NULL);
         imp_dataset_free(dataset);
-        assert_int_equal(allocator.live, 0);
-        if (!failing_allocator_remove(&allocator)) {
-            assert_int_equal(status, IMP_OK);
-            break;
-        }
-        assert_int_equal(status, IMP_ENOMEM);
+        failing_allocator_expect(&memory, status);
     }
 }
 

@@ -311,19 +311,13 @@ static void memory_may_run_out_anywhere(void **state)
     scratch_path path = scratch_file(state, "pack");
     assert_int_equal(imp_dataset_pack(dataset, path.text, NULL), IMP_OK);
     imp_dataset_free(dataset);
-    for (size_t n = 1;; n++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_status status = imp_dataset_open(path.text, NULL, &dataset, NULL);
         if (status == IMP_OK)
             status = imp_dataset_pack(dataset, scratch_file(state, "again").text, NULL);
         imp_dataset_free(dataset);
-        assert_int_equal(allocator.live, 0);
-        if (!failing_allocator_remove(&allocator)) {
-            assert_int_equal(status, IMP_OK);
-            break;
-        }
-        assert_int_equal(status, IMP_ENOMEM);
+        failing_allocator_expect(&memory, status);
     }
 }
 

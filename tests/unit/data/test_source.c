@@ -20,6 +20,7 @@
 
 #include <imp/memory.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/source.h"
@@ -156,6 +157,47 @@ static void archives_of_every_format(void **state)
         check(path.text, 0);
     }
     assert_int_equal(scratch_entries(state), 3); /* nothing was unpacked */
+}
+
+/* Says of every name of a zip that it is UTF-8, as most programs do. */
+static void declare_utf8(uint8_t *zip, size_t size)
+{
+    static const struct {
+        char magic[4];
+        size_t flags; /* where their second byte is */
+    } headers[] = {{"PK\3\4", 7}, {"PK\1\2", 9}};
+    for (size_t at = 0; at + 10 < size; at++)
+        for (size_t i = 0; i < 2; i++)
+            if (memcmp(zip + at, headers[i].magic, 4) == 0)
+                zip[at + headers[i].flags] |= 8;
+}
+
+/* The tests run in the locale C, which has no letter for what libarchive then knows to be an
+ * accent.
+ */
+static void names_are_utf8_in_every_locale(void **state)
+{
+    scratch_path path = scratch_file(state, "a.zip");
+    archive_save(path.text, "zip", members, MEMBERS);
+    unsigned char *zip;
+    size_t size;
+    assert_int_equal(imp_file_read(path.text, 1 << 20, &zip, &size, NULL), IMP_OK);
+    declare_utf8(zip, size);
+    scratch_write(path.text, zip, size);
+    check(path.text, 100);
+    check(path.text, 0);
+
+    /* Declared, but not so. */
+    for (size_t at = 0; at + 1 < size; at++)
+        if (zip[at] == 0xC3 && zip[at + 1] == 0xA9)
+            zip[at] = 0xFF;
+    scratch_write(path.text, zip, size);
+    imp_release(zip);
+    imp_source source;
+    imp_error error;
+    assert_int_equal(imp_source_open(&source, path.text, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "a.zip' holds 1 file whose name cannot be read"));
+    assert_null(source.names);
 }
 
 static void a_name_that_stands_twice(void **state)
@@ -322,6 +364,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_read_to_its_end, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test_setup_teardown(archives_of_every_format, scratch_setup, tree_teardown),
+        cmocka_unit_test_setup_teardown(names_are_utf8_in_every_locale, scratch_setup,
+                                        tree_teardown),
         cmocka_unit_test_setup_teardown(a_name_that_stands_twice, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_opened, scratch_setup, tree_teardown),
         cmocka_unit_test_setup_teardown(an_archive_nobody_may_read, scratch_setup, tree_teardown),

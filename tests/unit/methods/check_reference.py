@@ -53,15 +53,11 @@ def weighted_means(clusters, points, z):
     return [c for c in clusters if c.weight > EPSILON]
 
 
-def assign(clusters, points, labels, hard=False):
+def assign(clusters, points, labels):
     z = numpy.zeros((len(points), len(clusters)))
     for i, (x, y) in enumerate(zip(points, labels)):
         choice = allowed(y, clusters)
-        if hard:
-            distance = [((x - clusters[c].mean) ** 2).sum() for c in choice]
-            z[i, choice[int(numpy.argmin(distance))]] = 1
-        else:
-            z[i, choice] = softmax([log_density(x, clusters[c].mean, clusters[c].sigma) for c in choice])
+        z[i, choice] = softmax([log_density(x, clusters[c].mean, clusters[c].sigma) for c in choice])
     return z
 
 
@@ -70,11 +66,16 @@ def algorithm_1(points, labels, o, hard=False):
     clusters = class_means(points, labels, sigma_l)
     lam = o["lambda"] if o["lambda"] is not None else find_lambda(clusters, (labels < 0).any(), o)
     for _ in range(o["steps"]):
+        joined = []  # at each point's turn
         for x, y in zip(points, labels):
-            near = [((x - clusters[c].mean) ** 2).sum() for c in allowed(y, clusters)]
+            choice = allowed(y, clusters)
+            near = [((x - clusters[c].mean) ** 2).sum() for c in choice]
+            joined.append(choice[int(numpy.argmin(near))])
             if min(near) > lam:
+                joined[-1] = len(clusters)
                 clusters.append(Cluster(y, sigma_l if y >= 0 else sigma_u, x))
-        clusters = weighted_means(clusters, points, assign(clusters, points, labels, hard))
+        z = numpy.eye(len(clusters))[joined] if hard else assign(clusters, points, labels)
+        clusters = weighted_means(clusters, points, z)
     return clusters, lam
 
 
@@ -172,7 +173,41 @@ def em(points, labels, o):
             z[i, len(clusters)] = share[-1]
             counts.append(share[-1])
             clusters.append(Cluster(-1, sigma_0, (sigma * mu_0 + sigma_0 * x) / (sigma + sigma_0)))
-    return weighted_means(clusters, points, z[:, : len(clusters)]), None
+    clusters = weighted_means(clusters, points, z[:, : len(clusters)])
+    for c in clusters:
+        c.prior = 0 if o["no_prior"] or c.label < 0 else math.log(c.weight)
+    return clusters, None
+
+
+def fixed_modes(points, labels, o, k=3, sigma=1.0):
+    clusters = []
+    for label in range(labels.max() + 1):
+        x = points[labels == label]
+        centers = [x[0]]
+        while len(centers) < k:
+            away = [min(((p - c) ** 2).sum() for c in centers) for p in x]
+            if max(away) == 0:
+                break
+            centers.append(x[int(numpy.argmax(away))])
+        before = None
+        while True:
+            nearest = [int(numpy.argmin([((p - c) ** 2).sum() for c in centers])) for p in x]
+            if nearest == before:
+                break
+            before = nearest
+            centers = [x[numpy.array(nearest) == c].mean(axis=0) for c in range(len(centers))]
+        for c, center in enumerate(centers):
+            clusters.append(Cluster(label, sigma, center))
+            clusters[-1].weight = nearest.count(c)
+    return clusters, None
+
+
+def one_mode(points, labels, o):
+    return fixed_modes(points, labels, o, k=1)
+
+
+def two_modes_learned(points, labels, o):
+    return fixed_modes(points, labels, o, k=2, sigma=o["sigma_l"])
 
 
 def em_without_prior(points, labels, o):
@@ -191,17 +226,26 @@ METHODS = {
     "map-dp": map_dp,
     "em": em,
     "em --no-prior": em_without_prior,
+    "imp --unmasked-loss": imp,
+    "neighbors --unmasked-loss": neighbors,
+    "nca": neighbors,
+    "fixed-modes": fixed_modes,
+    "fixed-modes --modes-per-class 1": one_mode,
+    "fixed-modes --modes-per-class 2 --learn-sigma": two_modes_learned,
 }
+SUMMED = ("nca",)  # a class is the sum of its clusters
 REPEATED = ("imp", "imp-tied", "dp-means", "soft-kmeans", "soft-kmeans-cluster")
 THRESHOLD = ("imp", "imp-tied", "dp-means")
 
 
-def classify(clusters, queries, way, open_set):
+def classify(clusters, queries, way, open_set, summed):
     rows = []
     for x in queries:
         scores = [-math.inf] * (way + 1)  # the last is none of the classes, and has label -1
         for c in clusters:
-            scores[c.label] = max(scores[c.label], c.prior + log_density(x, c.mean, c.sigma))
+            score = c.prior + log_density(x, c.mean, c.sigma)
+            join = numpy.logaddexp if summed else max
+            scores[c.label] = join(scores[c.label], score)
         if not open_set:
             scores.pop()
         rows.append(softmax(scores))
@@ -271,7 +315,9 @@ def main():
                 if method in THRESHOLD and random.rand() < 0.5:
                     o["lambda"] = float(random.choice([1, 4, 10]))
                 clusters, lam = reference(points[first].astype(float), labels[first], o)
-                probabilities = classify(clusters, queries.astype(float), way, o["open_set"])
+                probabilities = classify(
+                    clusters, queries.astype(float), way, o["open_set"], method in SUMMED
+                )
                 answer = run(folder, method, o, points, labels, queries)
                 compare(method, o, answer, clusters, lam, probabilities)
                 compared += 1

@@ -10,17 +10,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/random.h"
 #include "failing_allocator.h"
 #include "kernels/kernels.h"
 #include "methods/assign.h"
 #include "methods/imp.h"
+#include "scratch.h"
 
 enum { MOST_PASSES = 20 };
 
@@ -85,12 +84,13 @@ static void sum_one_by_one(imp_clusters *clusters, const imp_points *points,
 /* The same points clustered twice: by an assigner, and one by one. */
 typedef struct run {
     imp_points points;
+    imp_point_source source;
     imp_clusters fast, slow;
     int32_t *mine, *expected;
     imp_assigner *assigner;
 } run;
 
-static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *order)
+static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *order, int threads)
 {
     *r = (run){.points = {.dimensions = d,
                           .first = x,
@@ -103,7 +103,8 @@ static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *or
     imp_clusters_restart(&r->slow, d);
     memset(r->mine, -1, n * sizeof *r->mine);
     memset(r->expected, -1, n * sizeof *r->expected);
-    assert_int_equal(imp_assigner_create(&r->points, 0, &r->assigner, NULL), IMP_OK);
+    r->source = imp_source_of_rows(x, n, d);
+    assert_int_equal(imp_assigner_create(&r->source, order, threads, &r->assigner, NULL), IMP_OK);
 }
 
 static void end(run *r)
@@ -131,18 +132,15 @@ static size_t pass(run *r, double lambda, size_t *dropped)
     assert_int_equal(changed, one_by_one(&r->slow, &r->points, lambda, r->expected));
     assert_int_equal(r->fast.count, r->slow.count);
     assert_memory_equal(r->mine, r->expected, n * sizeof *r->mine);
-    imp_means_begin(&r->fast);
     imp_means_begin(&r->slow);
-    imp_assigner_sums(r->assigner, r->mine, &r->fast);
     sum_one_by_one(&r->slow, &r->points, r->expected);
     size_t before = r->fast.count;
     imp_means_finish(&r->fast, NULL);
     imp_means_finish(&r->slow, NULL);
     assert_memory_equal(r->fast.mean, r->slow.mean, r->fast.count * d * sizeof(double));
     if (r->fast.count < before) {
-        renumber(&r->fast, r->mine, n);
+        imp_assigner_renumber(r->assigner, r->fast.moved, r->mine);
         renumber(&r->slow, r->expected, n);
-        imp_assigner_renumber(r->assigner, r->fast.moved);
     }
     *dropped += before - r->fast.count;
     return changed;
@@ -158,16 +156,6 @@ static void send_away(run *r, size_t cluster, double far)
     }
 }
 
-/* The number of threads that an assigner made from now on uses. */
-static void use_threads(int threads)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(threads);
-#else
-    (void)threads;
-#endif
-}
-
 /* Returns how many clusters were dropped. */
 static size_t compare(const cloud *c, bool reversed, int threads)
 {
@@ -175,9 +163,8 @@ static size_t compare(const cloud *c, bool reversed, int threads)
     uint32_t *order = malloc(c->n * sizeof *order);
     for (size_t i = 0; i < c->n; i++)
         order[i] = (uint32_t)(c->n - 1 - i);
-    use_threads(threads);
     run r;
-    begin(&r, x, c->n, c->d, reversed ? order : NULL);
+    begin(&r, x, c->n, c->d, reversed ? order : NULL, threads);
     size_t changed = 1, dropped = 0;
     for (size_t i = 0; i < MOST_PASSES && changed > 0; i++) {
         changed = pass(&r, c->lambda * c->scale * c->scale, &dropped);
@@ -223,6 +210,162 @@ static void test_same_as_one_by_one(void **state)
     assert_true(dropped > 0);
 }
 
+/* ---- growing ---- */
+
+/* Step 3 of Algorithm 1, word for word. */
+static void grow_one_by_one(imp_clusters *clusters, const imp_points *points, double lambda,
+                            double sigma_l, double sigma_u)
+{
+    for (size_t position = 0; position < imp_points_count(points); position++) {
+        size_t i = imp_points_at(points, position);
+        const float *x = imp_points_row(points, i);
+        int32_t label = imp_points_label(points, i);
+        double distance;
+        imp_nearest_cluster(clusters, x, label, &distance);
+        if (distance > lambda)
+            assert_int_equal(
+                imp_clusters_add(clusters, label, label < 0 ? sigma_u : sigma_l, x, NULL), IMP_OK);
+    }
+}
+
+/* Both lists' means move, all by a little and a few far away. */
+static void shake(imp_random *random, imp_clusters *a, imp_clusters *b, double little, double far)
+{
+    for (size_t c = 0; c < a->count; c++) {
+        double by = imp_random_below(random, 20) == 0 ? far : little;
+        for (size_t j = 0; j < a->dimensions; j++)
+            imp_clusters_mean(b, c)[j] = imp_clusters_mean(a, c)[j] +=
+                by * imp_random_normal(random);
+    }
+}
+
+static void compare_growth(const cloud *c, size_t way, size_t second, int threads)
+{
+    float *x = draw(c);
+    int32_t *label = malloc(c->n * sizeof *label), *assignment = malloc(c->n * sizeof *assignment);
+    uint32_t *order = malloc(c->n * sizeof *order);
+    imp_random random = imp_random_start(12, 0, c->n);
+    size_t first = c->n - second, unlabeled = second;
+    for (size_t i = 0; i < c->n; i++)
+        assignment[i] = -1;
+    for (size_t i = 0; i < first; i++) {
+        label[i] = imp_random_below(&random, 3) ? -1 : (int32_t)imp_random_below(&random, way);
+        unlabeled += label[i] < 0;
+    }
+    imp_order_labeled_first(label, first, second, order);
+    imp_points points = {.dimensions = c->d,
+                         .first = x,
+                         .label = label,
+                         .first_count = first,
+                         .second = x + first * c->d,
+                         .second_count = second,
+                         .order = order,
+                         .unlabeled_count = unlabeled};
+    imp_point_source source = imp_source_of_points(&points);
+    imp_clusters fast = {0}, slow = {0};
+    imp_clusters_restart(&fast, c->d);
+    imp_clusters_restart(&slow, c->d);
+    imp_assigner *assigner;
+    assert_int_equal(imp_assigner_create(&source, order, threads, &assigner, NULL), IMP_OK);
+    for (int round = 0; round < 6; round++) {
+        assert_int_equal(imp_assigner_grow(assigner, &fast, c->lambda, 2, 3, assignment, NULL),
+                         IMP_OK);
+        grow_one_by_one(&slow, &points, c->lambda, 2, 3);
+        assert_int_equal(fast.count, slow.count);
+        assert_memory_equal(fast.label, slow.label, fast.count * sizeof *fast.label);
+        assert_memory_equal(fast.sigma, slow.sigma, fast.count * sizeof *fast.sigma);
+        assert_memory_equal(fast.mean, slow.mean, fast.count * c->d * sizeof *fast.mean);
+        for (size_t i = 0; i < c->n; i++)
+            assert_int_equal(assignment[i] >= 0, imp_points_label(&points, i) < 0);
+        shake(&random, &fast, &slow, 0.02, 3);
+    }
+    /* what the passes kept of the distances is still true */
+    size_t changed;
+    assert_int_equal(imp_assigner_pass(assigner, &fast, INFINITY, 1, assignment, &changed, NULL),
+                     IMP_OK);
+    for (size_t i = 0; i < c->n; i++) {
+        double distance;
+        assert_int_equal(assignment[i], imp_nearest_cluster(&slow, imp_points_row(&points, i),
+                                                            IMP_UNLABELED, &distance));
+    }
+    imp_assigner_free(assigner);
+    imp_clusters_release(&fast);
+    imp_clusters_release(&slow);
+    free(order);
+    free(assignment);
+    free(label);
+    free(x);
+}
+
+static void test_growing(void **state)
+{
+    (void)state;
+    static const cloud clouds[] = {
+        {3000, 2, 40, 0.05, 0, 0, 0.1, 1}, {2500, 7, 300, 0.3, 0, 0, 2, 1},
+        {2000, 64, 50, 0.3, 0, 0, 20, 1},  {3000, 2, 20, 0.3, 0, 0.25, 0.3, 1},
+        {20000, 3, 60, 0.1, 0, 0, 0.3, 1},
+    };
+    for (size_t i = 0; i < sizeof clouds / sizeof *clouds; i++)
+        for (int threads = 1; threads <= 3; threads += 2)
+            compare_growth(&clouds[i], 7, threads == 1 ? 0 : clouds[i].n / 3, threads);
+}
+
+/* ---- sources ---- */
+
+/* The same points from a file, of a type that has to be converted, and from memory. */
+static void test_file(void **state)
+{
+    cloud c = {5000, 5, 40, 0.2, 0, 0.125, 1, 1};
+    float *x = draw(&c);
+    imp_array array;
+    size_t shape[2] = {c.n, c.d};
+    assert_int_equal(imp_array_create(&array, IMP_FLOAT64, 2, shape, NULL), IMP_OK);
+    for (size_t i = 0; i < array.count; i++)
+        ((double *)array.data)[i] = x[i];
+    scratch_path path = scratch_file(state, "points.npy");
+    assert_int_equal(imp_npy_save(path.text, &array, NULL), IMP_OK);
+    imp_npy_file file;
+    assert_int_equal(imp_npy_open(path.text, &file, NULL), IMP_OK);
+
+    uint32_t *order = malloc(c.n * sizeof *order);
+    for (size_t i = 0; i < c.n; i++)
+        order[i] = (uint32_t)((i * 1237) % c.n);
+    for (int ordered = 0; ordered < 2; ordered++) {
+        run r;
+        begin(&r, x, c.n, c.d, ordered ? order : NULL, 0);
+        imp_assigner_free(r.assigner);
+        r.source = imp_source_of_file(&file);
+        assert_int_equal(imp_assigner_create(&r.source, r.points.order, 0, &r.assigner, NULL),
+                         IMP_OK);
+        size_t dropped = 0;
+        for (int i = 0; i < 3; i++)
+            pass(&r, c.lambda, &dropped);
+        end(&r);
+    }
+
+    /* a file that is cut short is told of when its end is reached */
+    imp_error error;
+    imp_clusters clusters = {0};
+    imp_clusters_restart(&clusters, c.d);
+    int32_t *assignment = malloc(c.n * sizeof *assignment);
+    memset(assignment, -1, c.n * sizeof *assignment);
+    size_t changed;
+    imp_point_source source = imp_source_of_file(&file);
+    imp_assigner *assigner;
+    assert_int_equal(imp_assigner_create(&source, NULL, 0, &assigner, NULL), IMP_OK);
+    assert_int_equal(truncate(path.text, 9000), 0);
+    assert_int_equal(
+        imp_assigner_pass(assigner, &clusters, c.lambda, 1, assignment, &changed, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "points.npy': it was cut short"));
+    imp_assigner_free(assigner);
+    imp_clusters_release(&clusters);
+    free(assignment);
+    imp_npy_close(&file);
+    imp_array_clear(&array);
+    free(order);
+    free(x);
+}
+
 /* A point moves to a cluster that was made a moment ago, whose mean then leaves it behind: it must
  * come back to its old one, although that hardly moved. */
 static void test_back_from_a_new_cluster(void **state)
@@ -235,7 +378,7 @@ static void test_back_from_a_new_cluster(void **state)
         x[i] = 1000 + 100 * (float)i;
     memcpy(x + RESTING + AT_0, near, sizeof near);
     run r;
-    begin(&r, x, COUNT, 1, NULL);
+    begin(&r, x, COUNT, 1, NULL, 2);
     size_t dropped = 0;
     const size_t old = RESTING, other = RESTING + 1;
     pass(&r, 25, &dropped);
@@ -259,26 +402,22 @@ static void test_memory_runs_out(void **state)
     (void)state;
     cloud c = {300, 3, 100, 0.01, 0, 0, 0.01, 1};
     float *x = draw(&c);
-    imp_points points = {.dimensions = c.d, .first = x, .first_count = c.n, .unlabeled_count = c.n};
+    imp_point_source points = imp_source_of_rows(x, c.n, c.d);
     int32_t assignment[300];
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         memset(assignment, -1, sizeof assignment);
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, n);
         imp_clusters clusters = {0};
         imp_clusters_restart(&clusters, c.d);
         imp_assigner *assigner;
         size_t changed;
-        imp_status status = imp_assigner_create(&points, 0, &assigner, NULL);
+        imp_status status = imp_assigner_create(&points, NULL, 0, &assigner, NULL);
         if (!status)
             status =
                 imp_assigner_pass(assigner, &clusters, c.lambda, 1, assignment, &changed, NULL);
         imp_assigner_free(assigner);
         imp_clusters_release(&clusters);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
-        assert_int_equal(allocator.live, 0);
+        failing_allocator_expect(&memory, status);
     }
     free(x);
 }
@@ -385,7 +524,7 @@ static void check_variant(const imp_kernels *kernels, const crowd *given)
     int32_t *packed = malloc((w.k / width + 1) * size * sizeof *packed);
     int16_t *rows = calloc(IMP_NEAREST_POINTS * imp_row_halves(d), sizeof *rows);
     for (size_t c = 0; c < w.k; c += width)
-        kernels->nearest_pack(w.k - c < width ? w.k - c : width, d, w.centers + c * d,
+        kernels->nearest_pack(w.k - c < width ? w.k - c : width, d, w.centers + c * d, NULL,
                               packed + c / width * size);
     for (size_t i = 0; i < w.n; i++) {
         float there[70];
@@ -419,6 +558,8 @@ static void test_kernel(void **state)
                                       imp_kernels_find("avx512")};
 #ifdef __x86_64__
     variants[3] = variants[1] ? &imp_kernels_wide : NULL;
+#elif defined(__aarch64__)
+    variants[3] = imp_kernels_find("neon");
 #endif
     imp_random random = imp_random_start(4, 0, 0);
     for (size_t round = 0; round < 200; round++) {
@@ -450,6 +591,8 @@ int main(void)
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_same_as_one_by_one),
         cmocka_unit_test(test_back_from_a_new_cluster),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test_setup_teardown(test_file, scratch_setup, scratch_teardown),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests_name("assign", tests, NULL, NULL);

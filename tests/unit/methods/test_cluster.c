@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,9 @@
 #include <imp/cluster.h>
 #include <imp/metrics.h>
 
-#include "base/parallel.h"
 #include "base/random.h"
 #include "failing_allocator.h"
+#include "failing_threads.h"
 
 enum { BLOBS = 7, EACH = 30, DIMENSIONS = 4, COUNT = BLOBS * EACH };
 
@@ -71,19 +70,8 @@ static void assert_blobs(const imp_clustering *found, const float *x, const int3
         assert_int_equal(found->cluster_size[c], size[c]);
 }
 
-static size_t count_threads(void)
-{
-    size_t count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    while (tasks && readdir(tasks))
-        count++;
-    if (tasks)
-        closedir(tasks);
-    return count;
-}
-
-/* Threads stay when their work is done, so they can be counted afterwards; hence this test comes
- * before any that leaves the number open. */
+/* Threads stay when their work is done, and serve whoever comes next; hence this test comes before
+ * any that leaves their number open. */
 static void no_more_threads_than_wanted(void **state)
 {
     (void)state;
@@ -92,11 +80,10 @@ static void no_more_threads_than_wanted(void **state)
     for (size_t i = 0; i < MANY; i++)
         x[i] = (float)(i % 3);
     int32_t y[] = {0, 1};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
-    options.lambda = 0.5;
-    size_t before = count_threads();
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
+    options.rule.lambda = 0.5;
+    failing_threads_allow(SIZE_MAX);
     for (int threads = 1; threads <= 2; threads++) {
         double lambda;
         options.threads = threads;
@@ -106,8 +93,7 @@ static void no_more_threads_than_wanted(void **state)
         assert_int_equal(
             imp_cluster_tune(&(imp_labeled_points){x, y, 2}, 1, 1, &options, &lambda, NULL),
             IMP_OK);
-        /* A build without threads has but one. */
-        assert_int_equal(count_threads(), before + (size_t)imp_parallel_threads(threads) - 1);
+        assert_int_equal(failing_threads_allow(SIZE_MAX), threads - 1);
     }
     free(x);
 }
@@ -122,11 +108,10 @@ static void blobs_are_found(void **state)
         for (int rule = 0; rule < 2; rule++)
             for (int order = 0; order < 4; order++)
                 for (int how = 0; how < 3; how++) {
-                    imp_cluster_options options;
-                    imp_cluster_options_init(&options);
-                    options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+                    imp_cluster_options options = imp_cluster_defaults();
+                    options.method = rule ? "dp-means" : "imp";
                     options.order = (imp_cluster_order)order;
-                    options.lambda = how == 0 ? 200 : NAN;
+                    options.rule.lambda = how == 0 ? 200 : NAN;
                     options.clusters = how == 1 ? BLOBS : 0;
                     imp_clustering *found = cluster(x, COUNT, DIMENSIONS, &options);
                     assert_blobs(found, x, y);
@@ -142,10 +127,9 @@ static void dp_means_by_hand(void **state)
 {
     (void)state;
     const float x[] = {0, 2, 5, 6};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
-    options.lambda = 10;
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
+    options.rule.lambda = 10;
     /* 0 and 2 join 0; 5 is 25 away and starts the second, 6 joins. Then 1 and 5.5: nothing moves.
      */
     imp_clustering *found = cluster(x, 4, 1, &options);
@@ -158,7 +142,7 @@ static void dp_means_by_hand(void **state)
     assert_int_equal(found->steps, 2);
     imp_clustering_free(found);
 
-    options.lambda = 36; /* a distance equal to lambda is not greater */
+    options.rule.lambda = 36; /* a distance equal to lambda is not greater */
     found = cluster(x, 4, 1, &options);
     assert_int_equal(found->clusters, 1);
     imp_clustering_free(found);
@@ -169,11 +153,10 @@ static void orders(void **state)
 {
     (void)state;
     const float x[] = {3, 0, 6, 3.5F};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
-    options.lambda = 9;
-    options.steps = 1;
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
+    options.rule.lambda = 9;
+    options.rule.steps = 1;
     options.order = IMP_ORDER_GIVEN;
     imp_clustering *found = cluster(x, 4, 1, &options);
     assert_int_equal(found->clusters, 1); /* all within 3 of the first */
@@ -188,7 +171,7 @@ static void orders(void **state)
     imp_random random = imp_random_start(5, IMP_STREAM_DEMO, 0);
     for (size_t i = 0; i < 200; i++)
         cloud[i] = (float)imp_random_normal(&random);
-    options.lambda = NAN;
+    options.rule.lambda = NAN;
     options.order = IMP_ORDER_DEFAULT;
     for (size_t k = 1; k <= 100; k++) {
         options.clusters = k;
@@ -199,7 +182,7 @@ static void orders(void **state)
 
     /* A shuffle is one of its seed. */
     options.clusters = 0;
-    options.lambda = 1;
+    options.rule.lambda = 1;
     options.order = IMP_ORDER_RANDOM;
     found = cluster(cloud, 100, 2, &options);
     imp_clustering *again = cluster(cloud, 100, 2, &options);
@@ -225,9 +208,8 @@ static void a_wanted_number_is_about_what_comes(void **state)
                 imp_random random = imp_random_start(6, IMP_STREAM_DEMO, 0);
                 for (size_t i = 0; i < POINTS * D; i++)
                     cloud[i] = (float)(scales[s] * imp_random_normal(&random));
-                imp_cluster_options options;
-                imp_cluster_options_init(&options);
-                options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+                imp_cluster_options options = imp_cluster_defaults();
+                options.method = rule ? "dp-means" : "imp";
                 options.clusters = k;
                 imp_clustering *found = cluster(cloud, POINTS, D, &options);
                 assert_in_range(found->clusters, k - k / 10, k + k / 10 + 1);
@@ -247,11 +229,10 @@ static void equal_radii(void **state)
     static const size_t expected[] = {1, 2, 4, 4};
     for (size_t k = 1; k <= 4; k++)
         for (int rule = 0; rule < 2; rule++) {
-            imp_cluster_options options;
-            imp_cluster_options_init(&options);
-            options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+            imp_cluster_options options = imp_cluster_defaults();
+            options.method = rule ? "dp-means" : "imp";
             options.clusters = k;
-            options.steps = 1;
+            options.rule.steps = 1;
             imp_clustering *found = cluster(square, 4, 2, &options);
             assert_int_equal(found->clusters, expected[k - 1]);
             imp_clustering_free(found);
@@ -265,10 +246,9 @@ static void extreme_variances_and_points(void **state)
     static const double sigmas[] = {1e-30, 1e30}, lambdas[] = {0, 1, 1e300};
     for (size_t s = 0; s < 2; s++)
         for (size_t l = 0; l < 3; l++) {
-            imp_cluster_options options;
-            imp_cluster_options_init(&options);
-            options.sigma = sigmas[s];
-            options.lambda = lambdas[l];
+            imp_cluster_options options = imp_cluster_defaults();
+            options.rule.sigma_u = sigmas[s];
+            options.rule.lambda = lambdas[l];
             imp_clustering *found = cluster(x, 5, 1, &options);
             assert_true(found->clusters > 0 && isfinite(found->objective));
             for (size_t i = 0; i < 5; i++)
@@ -285,16 +265,15 @@ static void tuning_finds_the_blobs(void **state)
     draw_blobs(x[0], y[0], 8);
     draw_blobs(x[1], y[1], 9);
     const imp_labeled_points episodes[] = {{x[0], y[0], COUNT}, {x[1], y[1], COUNT}};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
+    imp_cluster_options options = imp_cluster_defaults();
     imp_error error;
-    if (imp_cluster_tune(episodes, 2, DIMENSIONS, &options, &options.lambda, &error) != IMP_OK)
+    if (imp_cluster_tune(episodes, 2, DIMENSIONS, &options, &options.rule.lambda, &error) != IMP_OK)
         fail_msg("%s", error.message);
     imp_clustering *found = cluster(x[0], COUNT, DIMENSIONS, &options);
     assert_blobs(found, x[0], y[0]);
     imp_clustering_free(found);
 
-    assert_int_equal(imp_cluster_tune(episodes, 0, DIMENSIONS, NULL, &options.lambda, &error),
+    assert_int_equal(imp_cluster_tune(episodes, 0, DIMENSIONS, NULL, &options.rule.lambda, &error),
                      IMP_EINVAL);
     assert_string_equal(error.message, "there are no episodes to choose lambda on");
 }
@@ -305,13 +284,12 @@ static void tuning_goes_on_below_what_is_worthless(void **state)
     (void)state;
     const float x[] = {100, 0, 0, 0, 0.01F, 0, 100, 1, 0, 1, 0.01F, 1};
     const int32_t y[] = {0, 0, 0, 1, 1, 1};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
-    assert_int_equal(
-        imp_cluster_tune(&(imp_labeled_points){x, y, 6}, 1, 2, &options, &options.lambda, NULL),
-        IMP_OK);
-    assert_true(options.lambda < 1);
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
+    assert_int_equal(imp_cluster_tune(&(imp_labeled_points){x, y, 6}, 1, 2, &options,
+                                      &options.rule.lambda, NULL),
+                     IMP_OK);
+    assert_true(options.rule.lambda < 1);
     imp_clustering *found = cluster(x, 6, 2, &options);
     assert_int_equal(found->clusters, 4);
     imp_clustering_free(found);
@@ -328,10 +306,9 @@ static void odd_input(void **state)
         x[2 * i + 1] = 1;
     }
     for (int rule = 0; rule < 2; rule++) {
-        imp_cluster_options options;
-        imp_cluster_options_init(&options);
-        options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
-        options.steps = 2;
+        imp_cluster_options options = imp_cluster_defaults();
+        options.method = rule ? "dp-means" : "imp";
+        options.rule.steps = 2;
         imp_clustering *found = cluster(x, 1, 2, &options); /* one point */
         assert_int_equal(found->clusters, 1);
         assert_true(found->mean[0] == 0 && found->mean[1] == 1);
@@ -348,9 +325,8 @@ static void odd_input(void **state)
         x[i] = 0.1F;
     for (int rule = 0; rule < 2; rule++)
         for (size_t k = 0; k < 3; k++) { /* all equal */
-            imp_cluster_options options;
-            imp_cluster_options_init(&options);
-            options.rule = rule ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+            imp_cluster_options options = imp_cluster_defaults();
+            options.method = rule ? "dp-means" : "imp";
             options.clusters = k;
             imp_clustering *found = cluster(x, 1000, 2, &options);
             assert_int_equal(found->clusters, 1);
@@ -403,9 +379,8 @@ static void the_points_of_a_clustering_keep_their_clusters(void **state)
     float x[COUNT * DIMENSIONS];
     int32_t y[COUNT], assignment[COUNT];
     draw_blobs(x, y, 4);
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
-    options.rule = IMP_CLUSTER_DP_MEANS;
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
     imp_clustering *found = cluster(x, COUNT, DIMENSIONS, &options);
     assert_true(found->converged);
     assert_int_equal(
@@ -454,26 +429,26 @@ static void bad_input_is_refused(void **state)
 {
     (void)state;
     float x[] = {0, 1, 2, NAN};
-    imp_cluster_options options;
-    imp_cluster_options_init(&options);
+    imp_cluster_options options = imp_cluster_defaults();
     refuse(x, 0, 2, NULL, "there are no points to cluster; at least 1 is needed");
     refuse(x, 2, 0, NULL, "the points have no dimensions; they need at least 1");
     refuse(x, 2, 2, NULL,
            "point row 1, column 1 is not a number (NaN); every value must be a finite number");
-    options.sigma = 0;
-    refuse(x, 1, 2, &options, "sigma is 0; a variance is a number from 1e-30 to 1e+30");
-    options.sigma = 1e-300;
-    refuse(x, 1, 2, &options, "sigma is 1e-300; a variance is a number from 1e-30 to 1e+30");
-    options.sigma = 1e308;
-    refuse(x, 1, 2, &options, "sigma is 1e+308; a variance is a number from 1e-30 to 1e+30");
-    options.sigma = 1, options.lambda = -1;
-    refuse(x, 1, 2, &options,
-           "lambda is -1; a threshold for squared distances is a finite number of at least 0");
-    options.lambda = NAN, options.clusters = 3;
+    options.rule.sigma_u = 0;
+    refuse(x, 1, 2, &options, "sigma-u is 0; it is a number from 1e-30 to 1e+30, or auto");
+    options.rule.sigma_u = 1e-300;
+    refuse(x, 1, 2, &options, "sigma-u is 1e-300; it is a number from 1e-30 to 1e+30, or auto");
+    options.rule.sigma_u = 1e308;
+    refuse(x, 1, 2, &options, "sigma-u is 1e+308; it is a number from 1e-30 to 1e+30, or auto");
+    options.rule.sigma_u = 1, options.rule.lambda = -1;
+    refuse(x, 1, 2, &options, "lambda is -1; it is a number of at least 0, or auto");
+    options.rule.lambda = NAN, options.clusters = 3;
     refuse(x, 1, 2, &options, "3 clusters are wanted of 1 points");
-    options.clusters = 0, options.rule = (imp_cluster_rule)7;
-    refuse(x, 1, 2, &options, "7 is no rule of clustering");
-    options.rule = IMP_CLUSTER_IMP, options.order = (imp_cluster_order)9;
+    options.clusters = 0, options.method = "em";
+    refuse(x, 1, 2, &options, "'em' does not cluster without labels; imp and dp-means do");
+    options.method = "impp";
+    refuse(x, 1, 2, &options, "'impp' is not a method; did you mean 'imp'?");
+    options.method = NULL, options.order = (imp_cluster_order)9;
     refuse(x, 1, 2, &options, "9 is no order of points");
     options.size = 0;
     assert_int_equal(imp_cluster(x, 1, 2, &options, &(imp_clustering *){0}, NULL), IMP_EINVAL);
@@ -487,13 +462,10 @@ static void every_allocation_may_fail(void **state)
     int32_t y[COUNT];
     draw_blobs(x, y, 3);
     for (int what = 0; what < 4; what++) {
-        bool failed = true;
-        for (size_t n = 1; failed; n++) {
-            failing_allocator allocator;
-            failing_allocator_install(&allocator, n);
-            imp_cluster_options options;
-            imp_cluster_options_init(&options);
-            options.rule = what ? IMP_CLUSTER_DP_MEANS : IMP_CLUSTER_IMP;
+        failing_allocator memory = {0};
+        while (failing_allocator_next(&memory)) {
+            imp_cluster_options options = imp_cluster_defaults();
+            options.method = what ? "dp-means" : "imp";
             options.clusters = BLOBS;
             imp_clustering *found = NULL;
             imp_status status;
@@ -506,9 +478,7 @@ static void every_allocation_may_fail(void **state)
                 status = imp_cluster_tune(&(imp_labeled_points){x, y, 20}, 1, DIMENSIONS, NULL,
                                           &lambda, NULL);
             imp_clustering_free(found);
-            assert_int_equal(atomic_load(&allocator.live), 0);
-            failed = failing_allocator_remove(&allocator);
-            assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
+            failing_allocator_expect(&memory, status);
         }
     }
 }

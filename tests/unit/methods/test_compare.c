@@ -58,7 +58,7 @@ static int32_t one_by_one(const imp_lineup *line, const imp_clusters *clusters, 
     for (size_t c = 0; c < clusters->count; c++) {
         if (line->place[c] < begin && (int32_t)c != group->own[r])
             continue;
-        double to_c = imp_clusters_distance(clusters, c, group->point[r]);
+        double to_c = imp_clusters_distance(clusters, c, group->points.point[r]);
         *second = fmin(*second, fmax(to_c, *distance));
         if (to_c < *distance) {
             *distance = to_c;
@@ -86,23 +86,24 @@ static void compare_randomly(imp_random *random, const region *p)
     add_clusters(&clusters, imp_random_below(random, 20), random, p);
     assert_int_equal(imp_lineup_extend(&line, &clusters, NULL), IMP_OK);
 
-    imp_group group = {.count = 1 + imp_random_below(random, IMP_NEAREST_POINTS),
-                       .rows = calloc(IMP_NEAREST_POINTS * imp_row_halves(d), sizeof(int16_t))};
-    size_t width = line.kernels->nearest_width;
+    imp_group group = {
+        .points = {.count = 1 + imp_random_below(random, IMP_NEAREST_POINTS),
+                   .rows = calloc(IMP_NEAREST_POINTS * imp_row_halves(d), sizeof(int16_t))}};
+    size_t width = line.frame.kernels->nearest_width;
     size_t begin = imp_random_below(random, (uint32_t)line.count) / width * width;
-    for (size_t r = 0; r < group.count; r++) {
+    for (size_t r = 0; r < group.points.count; r++) {
         size_t other = imp_random_below(random, (uint32_t)line.count);
         draw_row(random, p, d, row);
         for (size_t j = 0; j < d; j++) /* anywhere, or as near to a mean as float can be */
             x[r * d + j] = (float)(r % 4 ? row[j] : imp_clusters_mean(&clusters, other)[j]);
-        group.point[r] = x + r * d;
+        group.points.point[r] = x + r * d;
         group.own[r] = (int32_t)imp_random_below(random, (uint32_t)line.count + 1) - 1;
         if (group.own[r] >= 0)
             group.own_distance[r] =
-                imp_clusters_distance(&clusters, (size_t)group.own[r], group.point[r]);
+                imp_clusters_distance(&clusters, (size_t)group.own[r], group.points.point[r]);
     }
     imp_compare(&line, &clusters, begin, &group);
-    for (size_t r = 0; r < group.count; r++) {
+    for (size_t r = 0; r < group.points.count; r++) {
         double distance, second;
         int32_t nearest = one_by_one(&line, &clusters, begin, &group, r, &distance, &second);
         assert_int_equal(group.nearest[r], nearest);
@@ -111,7 +112,7 @@ static void compare_randomly(imp_random *random, const region *p)
     }
     imp_lineup_release(&line);
     imp_clusters_release(&clusters);
-    free(group.rows);
+    free(group.points.rows);
     free(origin);
     free(row);
     free(x);
@@ -145,15 +146,15 @@ static void test_bounds_are_tight(void **state)
     imp_lineup line;
     assert_int_equal(imp_lineup_create(&line, D, origin, INFINITY, NULL), IMP_OK);
     assert_int_equal(imp_lineup_begin(&line, &clusters, NULL), IMP_OK);
-    imp_group group = {.count = IMP_NEAREST_POINTS, .rows = rows};
-    for (size_t r = 0; r < group.count; r++) {
+    imp_group group = {.points = {.count = IMP_NEAREST_POINTS, .rows = rows}};
+    for (size_t r = 0; r < group.points.count; r++) {
         for (size_t j = 0; j < D; j++)
             x[r * D + j] = (float)imp_random_normal(&random);
-        group.point[r] = x + r * D;
+        group.points.point[r] = x + r * D;
         group.own[r] = -1;
     }
     imp_compare(&line, &clusters, 0, &group);
-    for (size_t r = 0; r < group.count; r++) {
+    for (size_t r = 0; r < group.points.count; r++) {
         double distance, second;
         one_by_one(&line, &clusters, 0, &group, r, &distance, &second);
         assert_true(group.most[r] < distance + 0.02);
@@ -176,10 +177,10 @@ static void check_order(const imp_lineup *line, const imp_clusters *clusters)
         if (imp_lineup_meets_all(line, slack))
             continue;
         size_t first = imp_lineup_first(line, slack);
-        assert_true(first == line->count || first % line->kernels->nearest_width == 0);
+        assert_true(first == line->count || first % line->frame.kernels->nearest_width == 0);
         for (size_t place = 0; place < first; place++)
             assert_true(line->standing[place].moved < slack / 2);
-        size_t next = first + line->kernels->nearest_width;
+        size_t next = first + line->frame.kernels->nearest_width;
         if (first < line->count) /* and no more panels than necessary */
             assert_true(imp_lineup_most_moved(line, next < line->count ? next : line->count) >=
                         slack / 2);
@@ -207,7 +208,7 @@ static void test_order(void **state)
     imp_clusters_mean(&clusters, K)[0] = 100;
     assert_int_equal(imp_lineup_extend(&line, &clusters, NULL), IMP_OK);
     check_order(&line, &clusters);
-    assert_true(line.reach >= 100);
+    assert_true(line.frame.reach >= 100);
 
     /* after it the means move, and clusters 0, 50 and K + 1 are dropped */
     uint32_t moved[K + NEW];

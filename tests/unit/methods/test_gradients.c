@@ -28,7 +28,7 @@ typedef struct gradient_case {
     const char *method;
     double sigma_l, sigma_u, alpha, lambda; /* lambda 0: estimated */
     size_t steps;
-    bool learn_sigma, no_prior;
+    const char *own; /* a flag of the method's own, or NULL */
     test_shape shape;
     size_t hidden; /* every so manieth support loses its label; 0: none */
 } gradient_case;
@@ -44,33 +44,41 @@ typedef struct gradient_case {
     }
 
 static const gradient_case cases[] = {
-    {"imp", "imp", 1, 2, 0.1, 0, 1, false, false, SUPERVISED, 0},
-    {"imp, semi-supervised", "imp", 1.5, 2.5, 0.5, 9, 1, false, false, SEMI, 0},
-    {"imp, mixed labels", "imp", 1.5, 2.5, 0.5, 9, 1, false, false, SEMI, 3},
-    {"imp, three steps", "imp", 1.5, 0.7, 0.5, 9, 3, false, false, SEMI, 0},
-    {"imp-tied", "imp-tied", 2, 1, 0.5, 9, 1, false, false, SEMI, 0},
-    {"prototypes", "prototypes", 5, 5, 0.1, 0, 1, false, false, SUPERVISED, 0},
-    {"prototypes, learned", "prototypes", 2, 5, 0.1, 0, 1, true, false, SEMI, 0},
-    {"neighbors", "neighbors", 1.5, 5, 0.1, 0, 1, false, false, SUPERVISED, 0},
-    {"neighbors, semi-supervised", "neighbors", 1.5, 5, 0.1, 0, 1, false, false, SEMI, 3},
-    {"soft-kmeans", "soft-kmeans", 5, 5, 0.1, 0, 1, false, false, SEMI, 0},
-    {"soft-kmeans, two steps", "soft-kmeans", 5, 5, 0.1, 0, 2, false, false, SEMI, 3},
-    {"soft-kmeans-cluster", "soft-kmeans-cluster", 5, 8, 0.1, 0, 1, false, false, SEMI, 0},
-    {"soft-kmeans-cluster, no unlabelled", "soft-kmeans-cluster", 5, 8, 0.1, 0, 1, false, false,
-     SUPERVISED, 0},
-    {"soft-kmeans-masked", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, false, false, SEMI, 0},
-    {"soft-kmeans-masked, mixed labels", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, false, false, SEMI,
-     3},
-    {"soft-kmeans-masked, no unlabelled", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, false, false,
-     SUPERVISED, 0},
-    {"dp-means", "dp-means", 1, 2, 0.1, 0, 1, false, false, SUPERVISED, 0},
-    {"dp-means, semi-supervised", "dp-means", 1, 2, 0.1, 9, 2, false, false, SEMI, 0},
-    {"map-dp", "map-dp", 1.5, 4, 0.5, 0, 1, false, false, SEMI, 0},
-    {"map-dp, mixed labels", "map-dp", 1.5, 4, 2, 0, 1, false, false, SEMI, 3},
-    {"map-dp, supervised", "map-dp", 1.5, 4, 0.5, 0, 1, false, false, SUPERVISED, 0},
-    {"em", "em", 1.5, 4, 0.5, 0, 1, false, false, SEMI, 0},
-    {"em, mixed labels", "em", 1.5, 4, 0.5, 0, 1, false, false, SEMI, 3},
-    {"em, without the prior", "em", 1.5, 4, 0.5, 0, 1, false, true, SEMI, 0},
+    {"imp", "imp", 1, 2, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"imp, semi-supervised", "imp", 1.5, 2.5, 0.5, 9, 1, NULL, SEMI, 0},
+    {"imp, mixed labels", "imp", 1.5, 2.5, 0.5, 9, 1, NULL, SEMI, 3},
+    {"imp, three steps", "imp", 1.5, 0.7, 0.5, 9, 3, NULL, SEMI, 0},
+    {"imp-tied", "imp-tied", 2, 1, 0.5, 9, 1, NULL, SEMI, 0},
+    {"prototypes", "prototypes", 5, 5, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"prototypes, learned", "prototypes", 2, 5, 0.1, 0, 1, "learn-sigma", SEMI, 0},
+    {"neighbors", "neighbors", 1.5, 5, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"neighbors, semi-supervised", "neighbors", 1.5, 5, 0.1, 0, 1, NULL, SEMI, 3},
+    {"soft-kmeans", "soft-kmeans", 5, 5, 0.1, 0, 1, NULL, SEMI, 0},
+    {"soft-kmeans, two steps", "soft-kmeans", 5, 5, 0.1, 0, 2, NULL, SEMI, 3},
+    {"soft-kmeans-cluster", "soft-kmeans-cluster", 5, 8, 0.1, 0, 1, NULL, SEMI, 0},
+    {"soft-kmeans-cluster, no unlabelled", "soft-kmeans-cluster", 5, 8, 0.1, 0, 1, NULL, SUPERVISED,
+     0},
+    {"soft-kmeans-masked", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, NULL, SEMI, 0},
+    {"soft-kmeans-masked, mixed labels", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, NULL, SEMI, 3},
+    {"soft-kmeans-masked, no unlabelled", "soft-kmeans-masked", 5, 5, 0.1, 0, 1, NULL, SUPERVISED,
+     0},
+    {"dp-means", "dp-means", 1, 2, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"dp-means, semi-supervised", "dp-means", 1, 2, 0.1, 9, 2, NULL, SEMI, 0},
+    {"map-dp", "map-dp", 1.5, 4, 0.5, 0, 1, NULL, SEMI, 0},
+    {"map-dp, mixed labels", "map-dp", 1.5, 4, 2, 0, 1, NULL, SEMI, 3},
+    {"map-dp, supervised", "map-dp", 1.5, 4, 0.5, 0, 1, NULL, SUPERVISED, 0},
+    {"em", "em", 1.5, 4, 0.5, 0, 1, NULL, SEMI, 0},
+    {"em, mixed labels", "em", 1.5, 4, 0.5, 0, 1, NULL, SEMI, 3},
+    {"imp, unmasked", "imp", 1, 2, 0.1, 0, 1, "unmasked-loss", SUPERVISED, 0},
+    {"imp, unmasked, semi-supervised", "imp", 1.5, 2.5, 0.5, 9, 1, "unmasked-loss", SEMI, 3},
+    {"imp-tied, unmasked", "imp-tied", 2, 1, 0.5, 9, 1, "unmasked-loss", SEMI, 0},
+    {"neighbors, unmasked", "neighbors", 1.5, 5, 0.1, 0, 1, "unmasked-loss", SUPERVISED, 0},
+    {"nca", "nca", 1.5, 5, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"nca, semi-supervised", "nca", 1.5, 5, 0.1, 0, 1, NULL, SEMI, 3},
+    {"fixed-modes", "fixed-modes", 5, 5, 0.1, 0, 1, NULL, SUPERVISED, 0},
+    {"fixed-modes, learned", "fixed-modes", 2, 5, 0.1, 0, 1, "learn-sigma", SUPERVISED, 0},
+    {"fixed-modes, semi-supervised", "fixed-modes", 2, 5, 0.1, 0, 1, "learn-sigma", SEMI, 3},
+    {"em, without the prior", "em", 1.5, 4, 0.5, 0, 1, "no-prior", SEMI, 0},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };
@@ -152,15 +160,13 @@ static float *copied(const float *values, size_t count)
 
 static imp_method *create(const gradient_case *row)
 {
-    imp_method_options options;
-    imp_method_options_init(&options, row->method);
-    options.sigma_l = row->sigma_l;
-    options.sigma_u = row->sigma_u;
-    options.alpha = row->alpha;
-    options.lambda = row->lambda > 0 ? row->lambda : NAN;
-    options.cluster_steps = row->steps;
-    options.learn_sigma = row->learn_sigma;
-    options.no_prior = row->no_prior;
+    imp_method_options options = imp_method_defaults();
+    options.rule.sigma_l = row->sigma_l;
+    options.rule.sigma_u = row->sigma_u;
+    options.rule.alpha = row->alpha;
+    options.rule.lambda = row->lambda > 0 ? row->lambda : NAN;
+    options.rule.steps = (double)row->steps;
+    options.own[0] = (imp_named_value){row->own, 1};
     imp_method *method;
     imp_error error;
     if (imp_method_create(row->method, &options, &method, &error) != IMP_OK)

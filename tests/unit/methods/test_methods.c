@@ -27,6 +27,12 @@ static const test_shape semi = {.dimensions = 6,
                                 .spread = 9,
                                 .seed = 3};
 
+/* Whether method number `m` can be asked for gradients. */
+static bool differentiates(size_t m)
+{
+    return !imp_method_at(m)->sampled;
+}
+
 /* ---- options ---- */
 
 static void refuse_options(const char *name, const imp_method_options *options,
@@ -43,58 +49,80 @@ static void refuse_options(const char *name, const imp_method_options *options,
 static void bad_options_are_refused(void **state)
 {
     (void)state;
-    imp_method_options options, good;
-    imp_method_options_init(&good, "imp");
+    imp_method_options options, good = imp_method_defaults();
 
     refuse_options("impp", &good, "'impp' is not a method; did you mean 'imp'?");
-    refuse_options("wardrobe", &good,
-                   "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, "
-                   "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em");
-    options = good, options.sigma_l = 0;
-    refuse_options("imp", &options, "sigma_l is 0; a variance is a number from 1e-30 to 1e+30");
-    options = good, options.sigma_u = -1;
-    refuse_options("imp", &options, "sigma_u is -1; a variance is a number from 1e-30 to 1e+30");
-    options = good, options.sigma_l = INFINITY;
-    refuse_options("imp", &options, "sigma_l is inf; a variance is a number from 1e-30 to 1e+30");
-    options = good, options.sigma_l = 1e-300;
-    refuse_options("em", &options, "sigma_l is 1e-300; a variance is a number from 1e-30 to 1e+30");
-    options = good, options.sigma_u = 1e308;
+    refuse_options(
+        "wardrobe", &good,
+        "'wardrobe' is not a method; there are imp, imp-tied, prototypes, neighbors, "
+        "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, "
+        "fixed-modes and gibbs");
+    options = good, options.rule.sigma_l = 0;
+    refuse_options("imp", &options, "sigma-l is 0; it is a number from 1e-30 to 1e+30, or auto");
+    options = good, options.rule.sigma_u = -1;
+    refuse_options("imp", &options, "sigma-u is -1; it is a number from 1e-30 to 1e+30, or auto");
+    options = good, options.rule.sigma_l = INFINITY;
+    refuse_options("imp", &options, "sigma-l is inf; it is a number from 1e-30 to 1e+30, or auto");
+    options = good, options.rule.sigma_l = 1e-300;
+    refuse_options("em", &options,
+                   "sigma-l is 1e-300; it is a number from 1e-30 to 1e+30, or auto");
+    options = good, options.rule.sigma_u = 1e308;
     refuse_options("imp", &options,
-                   "sigma_u is 1e+308; a variance is a number from 1e-30 to 1e+30");
-    options = good, options.alpha = 0;
-    refuse_options("imp", &options, "alpha is 0; a concentration is a finite number above 0");
-    options = good, options.lambda = -2;
-    refuse_options("imp", &options,
-                   "lambda is -2; a threshold for squared distances is a finite number of at least "
-                   "0");
-    options = good, options.lambda = 3;
+                   "sigma-u is 1e+308; it is a number from 1e-30 to 1e+30, or auto");
+    options = good, options.rule.alpha = 0;
+    refuse_options("imp", &options, "alpha is 0; it is a number from 1e-300 to 1e+300, or auto");
+    options = good, options.rule.lambda = -2;
+    refuse_options("imp", &options, "lambda is -2; it is a number of at least 0, or auto");
+    options = good, options.rule.lambda = 3;
     refuse_options("em", &options, "'em' has no threshold lambda; imp, imp-tied and dp-means do");
-    options = good, options.cluster_steps = 0;
-    refuse_options("imp", &options, "the number of cluster steps is 0; it is at least 1");
-    options = good, options.cluster_steps = 2;
-    refuse_options("map-dp", &options,
-                   "'map-dp' clusters once; only imp, imp-tied, dp-means, soft-kmeans and "
-                   "soft-kmeans-cluster take more than one cluster step");
-    options = good, options.learn_sigma = true;
+    options = good, options.rule.steps = 0;
     refuse_options("imp", &options,
-                   "only prototypes can be told to learn sigma; 'imp' learns what it has");
-    options = good, options.no_prior = true;
-    refuse_options("imp", &options, "only em can go without its prior; 'imp' cannot");
+                   "cluster-steps is 0; it is an integer from 1 to 1000000, or auto");
+    options = good, options.rule.steps = 1.5;
+    refuse_options("imp", &options,
+                   "cluster-steps is 1.5; it is an integer from 1 to 1000000, or auto");
+    options = good, options.rule.steps = 2;
+    refuse_options("map-dp", &options,
+                   "'map-dp' clusters once; only imp, imp-tied, soft-kmeans, soft-kmeans-cluster "
+                   "and dp-means take more than one cluster step");
+    options = good, options.own[0] = (imp_named_value){"no-prior", 1};
+    refuse_options("imp", &options, "'imp' has no option 'no-prior'; em has");
+    options.own[0].value = 2;
+    refuse_options("em", &options, "no-prior is 2; it is yes or no");
+    options.own[0].name = "wardrobe";
+    refuse_options("em", &options, "no method has an option 'wardrobe'");
+}
+
+/* A method that samples classifies, and says that it cannot be trained. */
+static void a_method_without_gradient_says_so(void **state)
+{
+    (void)state;
+    test_episode episode = episode_generate(&semi);
+    imp_method *method = method_create("gibbs", NULL);
+    imp_method_result result;
+    imp_error error;
+    assert_int_equal(imp_method_run(method, &episode.view, true, &result, &error),
+                     IMP_EUNSUPPORTED);
+    assert_string_equal(error.message,
+                        "'gibbs' has no gradient: it classifies and cannot be trained; choose "
+                        "another method");
+    assert_null(result.predictions);
+    result = method_run(method, &episode.view, false);
+    assert_true(result.cluster_count >= 3 && result.loss > 0);
+    imp_method_free(method);
+    episode_free(&episode);
 }
 
 static void options_of_an_older_caller_are_taken(void **state)
 {
     (void)state;
-    imp_method_options options;
-    imp_method_options_init(&options, "imp");
-    options.size = offsetof(imp_method_options, alpha); /* knew only the variances */
-    options.sigma_l = 2;
-    options.alpha = -1; /* beyond its end */
+    imp_method_options options = imp_method_defaults();
+    options.size = offsetof(imp_method_options, own); /* knew only the rule */
+    options.rule.sigma_l = 2;
+    options.own[0].name = "wardrobe"; /* beyond its end */
     imp_method *method = method_create("imp", &options);
     assert_true(imp_method_values(method, NULL)[0] == log(2));
     imp_method_free(method);
-    options.size = sizeof options + 1;
-    assert_int_equal(imp_method_create("imp", &options, &method, NULL), IMP_EINVAL);
 }
 
 static void parameters_are_named(void **state)
@@ -112,9 +140,12 @@ static void parameters_are_named(void **state)
                 {"soft-kmeans-masked", "mask.0.weight", 4, 162},
                 {"dp-means", NULL, 0, 0},
                 {"map-dp", "log_sigma_l", 2, 2},
-                {"em", "log_sigma_l", 2, 2}};
+                {"em", "log_sigma_l", 2, 2},
+                {"nca", "log_sigma_l", 1, 1},
+                {"fixed-modes", NULL, 0, 0},
+                {"gibbs", NULL, 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_string_equal(imp_method_name_at(i), rows[i].method);
+        assert_string_equal(imp_method_at(i)->name, rows[i].method);
         imp_method *method = method_create(rows[i].method, NULL);
         size_t parameters, values, sum = 0;
         const imp_method_parameter *parameter = imp_method_parameters(method, &parameters);
@@ -130,7 +161,7 @@ static void parameters_are_named(void **state)
             assert_string_equal(parameter[0].name, rows[i].first);
         imp_method_free(method);
     }
-    assert_null(imp_method_name_at(sizeof rows / sizeof *rows));
+    assert_null(imp_method_at(sizeof rows / sizeof *rows));
     imp_method_free(NULL);
 }
 
@@ -140,7 +171,7 @@ static void refuse_episode(imp_method *method, const imp_episode_view *view, con
 {
     imp_method_result result;
     imp_error error;
-    assert_int_equal(imp_method_run(method, view, true, &result, &error), IMP_EINVAL);
+    assert_int_equal(imp_method_run(method, view, false, &result, &error), IMP_EINVAL);
     assert_string_equal(error.message, sentence);
     assert_null(result.predictions);
 }
@@ -148,8 +179,8 @@ static void refuse_episode(imp_method *method, const imp_episode_view *view, con
 static void bad_episodes_are_refused(void **state)
 {
     (void)state;
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
         test_episode episode = episode_generate(&semi);
         imp_episode_view view = episode.view;
 
@@ -193,7 +224,7 @@ static void bad_episodes_are_refused(void **state)
         view.dimensions = 0;
         refuse_episode(method, &view, "the points have no dimensions; they need at least 1");
 
-        method_run(method, &episode.view, true); /* and can still be used */
+        method_run(method, &episode.view, differentiates(m)); /* and can still be used */
         episode_free(&episode);
         imp_method_free(method);
     }
@@ -232,14 +263,15 @@ static void one_point_of_one_class(void **state)
                              .query = query,
                              .query_label = &label,
                              .query_count = 1};
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
-        imp_method_result result = method_run(method, &view, true);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
+        imp_method_result result = method_run(method, &view, differentiates(m));
         assert_int_equal(result.cluster_count, 1);
         assert_int_equal(result.predictions[0], 0);
         assert_true(result.probabilities[0] == 1);
         assert_true(result.loss == 0);
-        assert_true(result.support_gradient[0] == 0 && result.query_gradient[1] == 0);
+        if (differentiates(m))
+            assert_true(result.support_gradient[0] == 0 && result.query_gradient[1] == 0);
         imp_method_free(method);
     }
 }
@@ -263,20 +295,20 @@ static void all_points_equal(void **state)
                              .query = points,
                              .query_label = labels,
                              .query_count = 12};
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
-        imp_method_result result = method_run(method, &view, true);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
+        imp_method_result result = method_run(method, &view, differentiates(m));
         assert_true(isfinite(result.loss));
         for (size_t c = 0; c < result.cluster_count; c++)
             if (result.cluster_label[c] >= 0)
                 assert_true(fabsf(result.cluster_mean[c * 3] - 0.3F) < 1e-6F);
-        for (size_t i = 0; i < 12; i++) {
+        for (size_t i = 0; i < 12 && differentiates(m); i++) {
             assert_int_equal(result.predictions[i], 0); /* of equals the first */
             /* map-dp's prior prefers the class that all unlabelled points went to */
-            assert_true(strcmp(imp_method_name_at(m), "map-dp") == 0 ||
+            assert_true(strcmp(imp_method_at(m)->name, "map-dp") == 0 ||
                         fabsf(result.probabilities[i * 4] - 0.25F) < 1e-6F);
         }
-        for (size_t i = 0; i < 36; i++)
+        for (size_t i = 0; i < 36 && differentiates(m); i++)
             assert_true(isfinite(result.support_gradient[i]) &&
                         isfinite(result.unlabeled_gradient[i]) &&
                         isfinite(result.query_gradient[i]));
@@ -302,20 +334,19 @@ static void later_steps_may_start_more_clusters(void **state)
                              .query = points,
                              .query_label = labels,
                              .query_count = 2};
-    imp_method_options options;
-    imp_method_options_init(&options, "imp");
-    options.lambda = 0;
-    options.cluster_steps = 5;
+    imp_method_options options = imp_method_defaults();
+    options.rule.lambda = 0;
+    options.rule.steps = 5;
     imp_method *method = method_create("imp", &options);
     imp_method_result result = method_run(method, &view, true);
-    assert_int_equal(result.cluster_count, 1 + 2 * options.cluster_steps);
+    assert_int_equal(result.cluster_count, 1 + 2 * (size_t)options.rule.steps);
     for (size_t i = 0; i < result.cluster_count * DIMENSIONS; i++)
         assert_true(result.cluster_mean[i] >= 0 && result.cluster_mean[i] <= 0.1F);
     imp_method_free(method);
 
     /* So wide that all clusters share a point alike, until no share keeps its cluster. */
-    options.sigma_l = 1e30;
-    options.cluster_steps = 1000;
+    options.rule.sigma_l = 1e30;
+    options.rule.steps = 1000;
     method = method_create("imp", &options);
     imp_error error;
     assert_int_equal(imp_method_run(method, &view, true, &result, &error), IMP_EINVAL);
@@ -331,9 +362,8 @@ static void an_estimated_threshold_is_not_negative(void **state)
     (void)state;
     const float points[] = {1, 2, 3, 4};
     const int32_t labels[] = {0, 1};
-    imp_method_options options;
-    imp_method_options_init(&options, "imp");
-    options.alpha = 1e9;
+    imp_method_options options = imp_method_defaults();
+    options.rule.alpha = 1e9;
     imp_method *method = method_create("imp", &options);
     imp_episode_view view = {.dimensions = 2,
                              .way = 2,
@@ -361,15 +391,14 @@ static void extreme_variances_and_points(void **state)
         episode.query[i] = -3e38F;
     }
     static const double sigmas[] = {1e-30, 1e30};
-    for (size_t m = 0; imp_method_name_at(m); m++)
+    for (size_t m = 0; imp_method_at(m); m++)
         for (size_t s = 0; s < 4; s++) {
-            imp_method_options options;
-            imp_method_options_init(&options, imp_method_name_at(m));
-            options.sigma_l = sigmas[s % 2];
-            options.sigma_u = sigmas[s / 2];
+            imp_method_options options = imp_method_defaults();
+            options.rule.sigma_l = sigmas[s % 2];
+            options.rule.sigma_u = sigmas[s / 2];
             options.open_set = true;
-            imp_method *method = method_create(imp_method_name_at(m), &options);
-            imp_method_result result = method_run(method, view, true);
+            imp_method *method = method_create(imp_method_at(m)->name, &options);
+            imp_method_result result = method_run(method, view, differentiates(m));
             assert_true(result.cluster_count >= view->way && isfinite(result.loss));
             for (size_t q = 0; q < view->query_count; q++) {
                 float sum = 0;
@@ -412,16 +441,16 @@ static void no_queries_and_no_labels_of_queries(void **state)
 {
     (void)state;
     test_episode episode = episode_generate(&semi);
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
         imp_episode_view view = episode.view;
         view.query_label = NULL;
-        imp_method_result result = method_run(method, &view, true);
+        imp_method_result result = method_run(method, &view, differentiates(m));
         assert_true(isnan(result.loss));
         assert_null(result.support_gradient);
         view.query = NULL;
         view.query_count = 0;
-        result = method_run(method, &view, true);
+        result = method_run(method, &view, differentiates(m));
         assert_true(isnan(result.loss));
         assert_true(result.cluster_count >= 3);
         imp_method_free(method);
@@ -453,18 +482,21 @@ static void unlabeled_supports_are_unlabeled_points(void **state)
     mixed.unlabeled = NULL;
     mixed.unlabeled_count = 0;
 
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        imp_method *one = method_create(imp_method_name_at(m), NULL);
-        imp_method *other = method_create(imp_method_name_at(m), NULL);
-        imp_method_result a = method_run(one, apart, true), b = method_run(other, &mixed, true);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        imp_method *one = method_create(imp_method_at(m)->name, NULL);
+        imp_method *other = method_create(imp_method_at(m)->name, NULL);
+        imp_method_result a = method_run(one, apart, differentiates(m)),
+                          b = method_run(other, &mixed, differentiates(m));
         assert_true(a.loss == b.loss);
         assert_int_equal(a.cluster_count, b.cluster_count);
         assert_memory_equal(a.cluster_mean, b.cluster_mean,
                             a.cluster_count * d * sizeof *a.cluster_mean);
-        assert_memory_equal(a.support_gradient, b.support_gradient + apart->unlabeled_count * d,
-                            apart->support_count * d * sizeof *a.support_gradient);
-        assert_memory_equal(a.unlabeled_gradient, b.support_gradient,
-                            apart->unlabeled_count * d * sizeof *a.support_gradient);
+        if (differentiates(m)) {
+            assert_memory_equal(a.support_gradient, b.support_gradient + apart->unlabeled_count * d,
+                                apart->support_count * d * sizeof *a.support_gradient);
+            assert_memory_equal(a.unlabeled_gradient, b.support_gradient,
+                                apart->unlabeled_count * d * sizeof *a.support_gradient);
+        }
         imp_method_free(one);
         imp_method_free(other);
     }
@@ -489,8 +521,7 @@ static void open_set(void **state)
                              .unlabeled_count = 2,
                              .query = query,
                              .query_count = 3};
-    imp_method_options options;
-    imp_method_options_init(&options, "imp");
+    imp_method_options options = imp_method_defaults();
     imp_method *closed = method_create("imp", &options);
     options.open_set = true;
     imp_method *open = method_create("imp", &options);
@@ -499,8 +530,12 @@ static void open_set(void **state)
     assert_int_equal(result.cluster_count, 3);
     assert_int_equal(result.outcomes, 2);
     assert_int_equal(result.predictions[2], 1);
+    assert_int_equal(result.open_predictions[0], 0);
+    assert_int_equal(result.open_predictions[1], 1);
+    assert_int_equal(result.open_predictions[2], IMP_UNLABELED);
     result = method_run(open, &view, false);
     assert_int_equal(result.outcomes, 3);
+    assert_memory_equal(result.open_predictions, result.predictions, 3 * sizeof(int32_t));
     assert_int_equal(result.predictions[0], 0);
     assert_int_equal(result.predictions[1], 1);
     assert_int_equal(result.predictions[2], IMP_UNLABELED);
@@ -509,9 +544,46 @@ static void open_set(void **state)
     view.unlabeled_count = 0; /* nothing to be instead */
     result = method_run(open, &view, false);
     assert_int_equal(result.predictions[2], 1);
+    assert_int_equal(result.open_predictions[2], 1);
     assert_true(result.probabilities[2 * 3 + 2] == 0);
     imp_method_free(closed);
     imp_method_free(open);
+}
+
+/* The unmasked loss is minus the mean logarithm of what nca gives the true class; predictions stay
+ * those of the nearest point. */
+static void the_unmasked_loss_sums_over_clusters(void **state)
+{
+    (void)state;
+    test_shape shape = semi;
+    shape.spread = 2; /* so that some queries are doubtful */
+    test_episode episode = episode_generate(&shape);
+    const imp_episode_view *view = &episode.view;
+    imp_method_options options = imp_method_defaults();
+    imp_method *nca = method_create("nca", &options);
+    imp_method *masked = method_create("neighbors", &options);
+    options.own[0] = (imp_named_value){"unmasked-loss", 1};
+    imp_method *unmasked = method_create("neighbors", &options);
+
+    imp_method_result by_sums = method_run(nca, view, false);
+    imp_method_result by_best = method_run(masked, view, false);
+    imp_method_result result = method_run(unmasked, view, false);
+    double expected = 0;
+    bool differ = false;
+    for (size_t q = 0; q < view->query_count; q++) {
+        size_t row = q * view->way;
+        expected -= log(by_sums.probabilities[row + (size_t)view->query_label[q]]);
+        differ |= by_sums.probabilities[row] != by_best.probabilities[row];
+    }
+    expected /= (double)view->query_count;
+    assert_true(fabs(by_sums.loss - expected) < 1e-5);
+    assert_true(result.loss == by_sums.loss && fabs(result.loss - by_best.loss) > 1e-3 && differ);
+    assert_memory_equal(result.probabilities, by_best.probabilities,
+                        view->query_count * view->way * sizeof *result.probabilities);
+    imp_method_free(nca);
+    imp_method_free(masked);
+    imp_method_free(unmasked);
+    episode_free(&episode);
 }
 
 static void a_million_points(void **state)
@@ -645,21 +717,20 @@ static void a_grown_workspace_allocates_no_more(void **state)
         episodes[e] = episode_generate(&shape);
     }
     size_t fewest = SIZE_MAX, most = 0;
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, 0);
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
-        method_run(method, &episodes[0].view, true);
-        size_t before = atomic_load(&allocator.calls);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        failing_allocator memory = {0};
+        failing_allocator_install(&memory, 0);
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
+        method_run(method, &episodes[0].view, differentiates(m));
+        size_t before = atomic_load(&memory.calls);
         for (size_t e = 0; e < EPISODES; e++) {
-            imp_method_result result = method_run(method, &episodes[e].view, true);
-            assert_int_equal(atomic_load(&allocator.calls), before);
+            imp_method_result result = method_run(method, &episodes[e].view, differentiates(m));
+            assert_int_equal(atomic_load(&memory.calls), before);
             fewest = result.cluster_count < fewest ? result.cluster_count : fewest;
             most = result.cluster_count > most ? result.cluster_count : most;
         }
         imp_method_free(method);
-        assert_int_equal(atomic_load(&allocator.live), 0);
-        failing_allocator_remove(&allocator);
+        failing_allocator_end(&memory);
     }
     assert_true(fewest <= 3 && most >= 20); /* the episodes were different enough */
     for (size_t e = 0; e < EPISODES; e++)
@@ -674,18 +745,18 @@ static void sizes_that_take_turns_allocate_no_more(void **state)
     wide.dimensions = 40, wide.unlabeled = 1;
     long_.dimensions = 2, long_.unlabeled = 30;
     test_episode episodes[] = {episode_generate(&wide), episode_generate(&long_)};
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, 0);
-        imp_method *method = method_create(imp_method_name_at(m), NULL);
-        method_run(method, &episodes[0].view, true);
-        method_run(method, &episodes[1].view, true);
-        size_t before = atomic_load(&allocator.calls);
-        method_run(method, &episodes[0].view, true);
-        method_run(method, &episodes[1].view, true);
-        assert_int_equal(atomic_load(&allocator.calls), before);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        failing_allocator memory = {0};
+        failing_allocator_install(&memory, 0);
+        imp_method *method = method_create(imp_method_at(m)->name, NULL);
+        method_run(method, &episodes[0].view, differentiates(m));
+        method_run(method, &episodes[1].view, differentiates(m));
+        size_t before = atomic_load(&memory.calls);
+        method_run(method, &episodes[0].view, differentiates(m));
+        method_run(method, &episodes[1].view, differentiates(m));
+        assert_int_equal(atomic_load(&memory.calls), before);
         imp_method_free(method);
-        failing_allocator_remove(&allocator);
+        failing_allocator_end(&memory);
     }
     episode_free(&episodes[0]);
     episode_free(&episodes[1]);
@@ -695,27 +766,22 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     test_episode episode = episode_generate(&semi);
-    for (size_t m = 0; imp_method_name_at(m); m++) {
-        bool failed = true;
-        for (size_t n = 1; failed; n++) {
-            failing_allocator allocator;
-            failing_allocator_install(&allocator, n);
+    for (size_t m = 0; imp_method_at(m); m++) {
+        failing_allocator memory = {0};
+        while (failing_allocator_next(&memory)) {
             imp_method *method;
             imp_method_result result;
             imp_error error;
-            imp_status status = imp_method_create(imp_method_name_at(m), NULL, &method, &error);
+            imp_status status = imp_method_create(imp_method_at(m)->name, NULL, &method, &error);
             if (status == IMP_OK)
-                status = imp_method_run(method, &episode.view, true, &result, &error);
+                status = imp_method_run(method, &episode.view, differentiates(m), &result, &error);
             if (status != IMP_OK) {
-                assert_int_equal(status, IMP_ENOMEM);
                 assert_int_equal(strncmp(error.message, "out of memory for ", 18), 0);
                 if (method) /* nothing is lost: the second time there is enough */
-                    method_run(method, &episode.view, true);
+                    method_run(method, &episode.view, differentiates(m));
             }
             imp_method_free(method);
-            assert_int_equal(atomic_load(&allocator.live), 0);
-            failed = failing_allocator_remove(&allocator);
-            assert_int_equal(failed, status != IMP_OK);
+            failing_allocator_expect(&memory, status);
         }
     }
     episode_free(&episode);
@@ -726,6 +792,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(options_of_an_older_caller_are_taken),
+        cmocka_unit_test(a_method_without_gradient_says_so),
         cmocka_unit_test(parameters_are_named),
         cmocka_unit_test(bad_episodes_are_refused),
         cmocka_unit_test(a_lost_variance_is_refused),
@@ -738,6 +805,7 @@ int main(void)
         cmocka_unit_test(no_queries_and_no_labels_of_queries),
         cmocka_unit_test(unlabeled_supports_are_unlabeled_points),
         cmocka_unit_test(open_set),
+        cmocka_unit_test(the_unmasked_loss_sums_over_clusters),
         cmocka_unit_test(a_million_points),
         cmocka_unit_test(masked_means_follow_the_definition),
         cmocka_unit_test(a_grown_workspace_allocates_no_more),

@@ -45,6 +45,44 @@ static const test_row rows[] = {
     {"conv3x3:32,bn,relu,pool,conv3x3:128,bn,relu,pool,flatten,linear:10", 5, 3, 9, 8, UNIFORM,
      MIXED, true},
     {"bn,conv3x3:4", 4, 3, 5, 4, LARGE_MEAN, USUAL, true},
+    {"conv3x3:4:nobias,bn,relu", 4, 3, 5, 4, UNIFORM, MIXED, true},
+    {"conv1x1:5", 3, 4, 6, 7, UNIFORM, USUAL, true},
+    {"conv1x1:5/2,conv1x1:3", 3, 4, 6, 7, UNIFORM, USUAL, true},
+    {"conv3x3:5/2,conv3x3:4/3", 3, 2, 9, 8, UNIFORM, USUAL, true},
+    {"conv3x3:5:valid,conv3x3:4/2:valid", 3, 2, 9, 8, UNIFORM, USUAL, true},
+    {"conv5x5:5:nobias,conv2x2:4:valid", 3, 2, 6, 7, UNIFORM, USUAL, true},
+    {"conv3x3:32/2,conv3x3:6/2,bn", 9, 32, 9, 8, UNIFORM, USUAL, true},
+    {"conv3x3:32,conv1x1:7,conv5x5:6:valid", 5, 32, 16, 17, UNIFORM, USUAL, true},
+    {"conv3x3:4,leaky:0.1,conv3x3:3", 3, 2, 5, 5, UNIFORM, USUAL, true},
+    {"conv3x3:4,bn,leaky:0.2,conv3x3:3", 3, 2, 5, 5, UNIFORM, MIXED, true},
+    {"conv3x3:4,avgpool,conv3x3:3", 3, 2, 6, 7, UNIFORM, USUAL, true},
+    {"conv3x3:4,gap,linear:3", 3, 2, 6, 7, UNIFORM, USUAL, true},
+    {"conv3x3:4,dropout:0.4,conv3x3:3", 17, 2, 5, 7, UNIFORM, USUAL, true},
+    {"conv3x3:6,dropout:0.5:channels,flatten,linear:5,dropout:0.2,linear:4", 17, 2, 3, 4, UNIFORM,
+     USUAL, true},
+    /* convolutions by tiles: channels that fill panels of every width, maps that end inside a tile,
+     * more tiles than are taken together (nothing decides there: one decision would show) */
+    {"conv3x3:16", 3, 16, 3, 3, UNIFORM, USUAL, true},
+    {"conv3x3:80,leaky:0.1,conv3x3:32:nobias", 3, 48, 5, 9, UNIFORM, USUAL, true},
+    {"conv3x3:112,bn,relu,conv3x3:64", 5, 32, 7, 4, UNIFORM, MIXED, true},
+    {"conv3x3:16,bn,conv3x3:32,conv3x3:16", 4, 3, 50, 37, UNIFORM, MIXED, false},
+    {"conv3x3:32,bn", 6, 16, 12, 12, LARGE_MEAN, MIXED, false},
+    {"conv3x3:144,conv3x3:16", 2, 16, 3, 3, ZERO, USUAL, false},
+    /* graphs */
+    {"residual(conv3x3:3)", 3, 3, 5, 4, UNIFORM, USUAL, true},
+    {"conv3x3:4,residual(conv3x3:4,relu,conv3x3:4),bn,relu", 3, 2, 5, 4, UNIFORM, MIXED, true},
+    {"conv3x3:4,residual(conv3x3:5/2,bn|conv1x1:5/2:nobias,bn),leaky:0.1,conv3x3:2", 3, 2, 5, 4,
+     UNIFORM, MIXED, true},
+    {"conv3x3:4,residual(residual(conv3x3:4,bn),residual(relu|bn)|residual(conv1x1:4)),gap", 3, 2,
+     5, 4, UNIFORM, MIXED, true},
+    {"conv3x3:4,residual(relu|leaky:0.5),residual(dropout:0.3),conv3x3:2", 3, 2, 5, 4, UNIFORM,
+     USUAL, true},
+    {"gap,residual(flatten|flatten),linear:4,residual(flatten),linear:3", 5, 3, 4, 4, UNIFORM,
+     USUAL, true},
+    /* vectors */
+    {"linear:12,relu,linear:5", 9, 70, 1, 1, UNIFORM, USUAL, true},
+    {"linear:12,bn,leaky:0.1,residual(linear:12,bn,relu,linear:12:nobias)", 9, 7, 1, 1, UNIFORM,
+     MIXED, true},
     /* the fused first block */
     {BLOCK, 1, 1, 2, 2, UNIFORM, USUAL, true},
     {BLOCK, 1, 1, 28, 28, UNIFORM, USUAL, true},
@@ -75,6 +113,8 @@ static const test_row rows[] = {
     {"conv4", 6, 1, 28, 28, INK, MIXED, false},
     {"conv4", 20, 1, 20, 23, UNIFORM, USUAL, false},
     {"conv4", 3, 3, 42, 35, UNIFORM, USUAL, false},
+    {"resnet12:4", 5, 3, 23, 18, UNIFORM, USUAL, true},
+    {"resnet12:16", 3, 3, 26, 24, UNIFORM, MIXED, false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -91,6 +131,9 @@ static const imp_kernels *variant_at(size_t index)
 #ifdef __x86_64__
     if (index == 3 && imp_kernels_find("avx2"))
         return &imp_kernels_wide;
+#elif defined(__aarch64__)
+    if (index == 3)
+        return imp_kernels_find("neon");
 #endif
     return NULL;
 }

@@ -111,6 +111,20 @@ static void test_general_layers(void **state)
     same_bits("conv3x3:8,bn,relu,pool,conv3x3:16,bn,relu,pool,flatten,linear:10", 2, 12, 70, 0);
 }
 
+static void test_graphs(void **state)
+{
+    (void)state;
+    same_bits("resnet12:8,dropout:0.3,linear:10", 2, 17, 70, 0);
+    same_bits("conv3x3:32/2,bn,leaky:0.1,dropout:0.2:channels,residual(conv3x3:32,bn),gap", 3, 9,
+              37, 0);
+}
+
+static void test_tiled_convolutions(void **state)
+{
+    (void)state;
+    same_bits("conv3x3:16,bn,leaky:0.1,conv3x3:48,pool,conv3x3:32:nobias,bn", 3, 22, 37, 0);
+}
+
 static void test_many_images(void **state)
 {
     (void)state;
@@ -127,9 +141,13 @@ static void test_unfused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv4),          cmocka_unit_test(test_conv4_in_colour),
-        cmocka_unit_test(test_general_layers), cmocka_unit_test(test_many_images),
+        cmocka_unit_test(test_conv4),
+        cmocka_unit_test(test_conv4_in_colour),
+        cmocka_unit_test(test_general_layers),
+        cmocka_unit_test(test_many_images),
         cmocka_unit_test(test_unfused),
+        cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_tiled_convolutions),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

@@ -35,23 +35,22 @@ static void test_allocations(void **state)
 {
     static const char *const methods[] = {"imp", "prototypes", "neighbors"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        failing_allocator allocator;
-        failing_allocator_install(&allocator, 0);
+        failing_allocator memory = {0};
+        failing_allocator_install(&memory, 0);
         imp_settings settings = tiny_settings(methods[m]);
         settings.updates = settings.checkpoint_every = 3000;
         imp_dataset *dataset = tiny_dataset(&settings);
-        count seen = {.allocator = &allocator};
+        count seen = {.allocator = &memory};
         scratch_path folder = scratch_file(state, methods[m]);
-        imp_train_options options = {
+        imp_trainer_options options = {
             .folder = folder.text, .threads = 1, .proceed = note, .context = &seen};
         imp_train_result result;
-        imp_status status = imp_train(&settings, dataset, &options, &result, NULL);
+        imp_status status = imp_trainer_run(&settings, dataset, &options, &result, NULL);
         imp_dataset_free(dataset);
-        failing_allocator_remove(&allocator);
+        failing_allocator_end(&memory);
         assert_int_equal(status, IMP_OK);
         assert_true(result.finished);
         assert_int_equal(seen.at_end, seen.after_warm_up);
-        assert_int_equal(allocator.live, 0);
     }
 }
 
@@ -63,26 +62,22 @@ static void test_resident(void **state)
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    bool failed = true;
-    for (size_t fail_at = 1; failed; fail_at++) {
-        failing_allocator allocator;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
         imp_settings settings = tiny_settings("imp");
         settings.updates = 2;
         settings.validate_every = 1;
         settings.validation_episodes = 2;
-        failing_allocator_install(&allocator, fail_at);
         imp_dataset *dataset = NULL;
         imp_dataset_options data = imp_settings_data(&settings, 1);
-        imp_train_options options = {.threads = 1};
+        imp_trainer_options options = {.threads = 1};
         imp_train_result result;
         imp_error error;
         imp_status status = imp_dataset_open("glyphs", &data, &dataset, &error);
         if (status == IMP_OK)
-            status = imp_train(&settings, dataset, &options, &result, &error);
+            status = imp_trainer_run(&settings, dataset, &options, &result, &error);
         imp_dataset_free(dataset);
-        assert_int_equal(allocator.live, 0);
-        failed = failing_allocator_remove(&allocator);
-        assert_int_equal(status, failed ? IMP_ENOMEM : IMP_OK);
+        failing_allocator_expect(&memory, status);
     }
 }
 

@@ -1,17 +1,24 @@
-/* test_trainer.c - what a run tells its model of the data it was trained on. */
+/*
+ * test_trainer.c - what a run tells its model of the data it was trained on, and steps that others
+ * make.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
+#include "base/memory.h"
+#include "model/model.h"
+#include "nn/statistics.h"
 #include "pictures.h"
 #include "scratch.h"
 #include "tiny_run.h"
-#include "train/embedder.h"
-#include "train/model.h"
 #include "train/run_folder.h"
+#include "train/snapshot.h"
+#include "train/steps.h"
 #include "train/trainer.h"
 
 /* A pack cannot be inverted when it is opened, so that the settings do not know; it does. */
@@ -22,7 +29,7 @@ static void a_model_knows_that_its_pack_was_inverted(void **state)
         imp_settings settings = tiny_settings("imp");
         settings.updates = 1;
         imp_dataset_options options = imp_settings_data(&settings, 1);
-        options.invert = invert;
+        options.ink = invert ? IMP_INK_INVERT : IMP_INK_OWN;
         imp_dataset *dataset;
         assert_int_equal(imp_dataset_open("glyphs", &options, &dataset, NULL), IMP_OK);
         assert_int_equal(imp_dataset_pack(dataset, path.text, NULL), IMP_OK);
@@ -30,20 +37,149 @@ static void a_model_knows_that_its_pack_was_inverted(void **state)
         assert_int_equal(imp_dataset_open(path.text, NULL, &dataset, NULL), IMP_OK);
 
         scratch_path run = scratch_file(state, invert ? "inverted" : "as-is");
-        imp_train_options training = {.folder = run.text, .threads = 1};
+        imp_trainer_options training = {.folder = run.text, .threads = 1};
         imp_train_result result;
         imp_error error;
-        if (imp_train(&settings, dataset, &training, &result, &error) != IMP_OK)
+        if (imp_trainer_run(&settings, dataset, &training, &result, &error) != IMP_OK)
             fail_msg("%s", error.message);
         imp_dataset_free(dataset);
-        imp_model model;
+        imp_model *model;
         assert_int_equal(
-            imp_model_load(imp_run_file(run.text, imp_model_name).text, 1, &model, NULL), IMP_OK);
-        assert_int_equal(model.origin.inverted, invert);
+            imp_model_open(imp_training_file(run.text, imp_model_name).text, NULL, &model, NULL),
+            IMP_OK);
+        assert_int_equal(model->origin.inverted, invert);
         /* glyphs are bright unless inverted, and pictures are to look like them */
-        assert_int_equal(imp_model_inversion(&model), invert ? IMP_INVERT_NONE : IMP_INVERT_LIGHT);
-        imp_model_clear(&model);
+        assert_int_equal(imp_model_info_of(model)->inversion,
+                         invert ? IMP_INVERT_NONE : IMP_INVERT_LIGHT);
+        imp_model_free(model);
     }
+}
+
+/* ---- steps from elsewhere ---- */
+
+/* What another process would send: a copy of a step. */
+typedef struct parcel {
+    imp_step step;
+    float *network;
+    double *values, *statistics;
+} parcel;
+
+enum { EPISODES = 4 };
+
+/* Makes the steps of an update from the last episode to the first, each by a learner of its own on
+ * a network of its own, and hands them out in order. */
+typedef struct far_steps {
+    imp_steps steps;
+    const imp_settings *settings;
+    const imp_dataset *dataset;
+    parcel parcels[EPISODES];
+    uint64_t next;
+} far_steps;
+
+static void *copied(const void *data, size_t bytes)
+{
+    void *copy = imp_allocate(bytes ? bytes : 1, 1);
+    assert_non_null(copy);
+    memcpy(copy, data, bytes);
+    return copy;
+}
+
+static void release(parcel *sent)
+{
+    imp_release(sent->network);
+    imp_release(sent->values);
+    imp_release(sent->statistics);
+}
+
+static parcel made_elsewhere(const far_steps *far, const imp_learner *learner, uint64_t index)
+{
+    imp_network *network;
+    imp_network_options options = *imp_network_options_of(learner->network);
+    assert_int_equal(
+        imp_network_create(imp_network_description(learner->network), &options, &network, NULL),
+        IMP_OK);
+    size_t parameters = imp_network_parameter_count(network), statistics;
+    memcpy(imp_network_parameters(network), imp_network_parameters(learner->network),
+           parameters * sizeof(float));
+    imp_learner *other;
+    assert_int_equal(
+        imp_learner_create(learner->kind->info.name, &learner->options, network, 0, &other, NULL),
+        IMP_OK);
+    imp_learner_set(other, learner->values);
+
+    imp_episode_options task = imp_settings_task(far->settings, IMP_FOR_TRAINING);
+    imp_own_steps own;
+    double waited;
+    parcel sent;
+    assert_int_equal(imp_own_steps_open(&own, far->dataset, &task, index, 1, NULL), IMP_OK);
+    assert_int_equal(own.steps.next(&own.steps, other, &sent.step, &waited, NULL), IMP_OK);
+    (void)imp_network_statistics(network, &statistics);
+    sent.network = copied(sent.step.network_gradient, parameters * sizeof(float));
+    sent.values = copied(sent.step.value_gradient, other->value_count * sizeof(double));
+    sent.statistics = copied(sent.step.statistics, statistics * sizeof(double));
+    sent.step.network_gradient = sent.network;
+    sent.step.value_gradient = sent.values;
+    sent.step.statistics = sent.statistics;
+    imp_own_steps_close(&own);
+    imp_learner_free(other);
+    imp_network_free(network);
+    return sent;
+}
+
+static imp_status next_far(imp_steps *steps, imp_learner *learner, imp_step *step, double *waited,
+                           imp_error *error)
+{
+    (void)error;
+    far_steps *far = (far_steps *)steps;
+    size_t at = far->next % EPISODES;
+    for (size_t e = EPISODES; at == 0 && e-- > 0;) {
+        release(&far->parcels[e]);
+        far->parcels[e] = made_elsewhere(far, learner, far->next + e);
+    }
+    far->next++;
+    *waited = 0;
+    *step = far->parcels[at].step;
+    return IMP_OK;
+}
+
+/* All that training has changed, in one array. */
+static float *trained(const imp_settings *settings, const imp_dataset *dataset, imp_steps *steps,
+                      size_t *count)
+{
+    imp_updater updater;
+    imp_trainer_options training = {.updater = &updater, .steps = steps, .threads = 1};
+    imp_train_result result;
+    imp_error error;
+    if (imp_trainer_run(settings, dataset, &training, &result, &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    imp_snapshot all;
+    assert_int_equal(imp_snapshot_make(&all, &updater, NULL), IMP_OK);
+    imp_snapshot_take(&all, &updater);
+    imp_updater_clear(&updater);
+    *count = all.count;
+    return all.values;
+}
+
+static void steps_from_elsewhere_give_the_same_bits(void **state)
+{
+    (void)state;
+    imp_settings settings = tiny_settings("imp");
+    settings.accumulate = EPISODES;
+    settings.updates = 5;
+    imp_dataset *dataset = tiny_dataset(&settings);
+    far_steps far = {.steps = {.next = next_far}, .settings = &settings, .dataset = dataset};
+    size_t count, far_count;
+    float *here = trained(&settings, dataset, NULL, &count);
+    float *there = trained(&settings, dataset, &far.steps, &far_count);
+    assert_int_equal(far.next, 5 * EPISODES);
+    assert_int_equal(count, far_count);
+    assert_memory_equal(here, there, count * sizeof *here);
+    for (size_t e = 0; e < EPISODES; e++)
+        release(&far.parcels[e]);
+    imp_release(here);
+    imp_release(there);
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
 }
 
 int main(void)
@@ -51,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_model_knows_that_its_pack_was_inverted, scratch_setup,
                                         tree_teardown),
+        cmocka_unit_test(steps_from_elsewhere_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

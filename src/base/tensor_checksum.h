@@ -1,0 +1,31 @@
+/*
+ * tensor_checksum.h - the SHA-256 by which a safetensors file tells that it is whole.
+ *
+ * It is taken of what the file says, not of how: of names, types, shapes, elements and metadata in
+ * the order of their names. So a program that writes the same tensors and metadata in another order
+ * leaves it right.
+ */
+#ifndef IMP_BASE_TENSOR_CHECKSUM_H
+#define IMP_BASE_TENSOR_CHECKSUM_H
+
+#include "base/safetensors.h"
+
+/* The key of the metadata that holds it, as 64 lower-case digits. */
+#define IMP_CHECKSUM_KEY "sha256"
+
+typedef struct imp_checksum_text {
+    char text[65];
+} imp_checksum_text;
+
+/* The SHA-256 of these bytes: for each entry of the metadata but the checksum itself, sorted by key
+ * as bytes, the key, a zero byte, the value, a zero byte; a zero byte; for each tensor, sorted by
+ * name as bytes, the name, a zero byte, the dtype as the file writes it, a zero byte, each length
+ * of the shape in decimal and a comma, a zero byte, the elements. IMP_ENOMEM only. */
+imp_status imp_tensor_checksum(const imp_tensor *tensors, size_t count,
+                               const imp_metadata *metadata, size_t metadata_count,
+                               imp_checksum_text *out, imp_error *error);
+
+/* "F32" and so on. */
+const char *imp_dtype_code(imp_dtype dtype);
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * classify_report.c - what the answers of `imp classify` on pictures are good for: how many are
+ * right where that is known, which to doubt, and the answers as a table for other programs.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "cli/classify.h"
+
+static const char command[] = "classify";
+
+/* ---- the truth ---- */
+
+/* The class that the first folder of a path below `operand` names, or -1. */
+static int32_t true_class(const imp_gallery *support, const char *operand, const char *path)
+{
+    size_t length = strlen(operand);
+    while (length > 1 && operand[length - 1] == '/')
+        length--;
+    if (strncmp(path, operand, length) != 0 || path[length] != '/')
+        return -1;
+    for (const char *at = path + length + 1, *slash; (slash = strchr(at, '/')); at = slash + 1)
+        for (size_t c = 0; c < support->class_count; c++)
+            if (strlen(support->classes[c]) == (size_t)(slash - at) &&
+                strncmp(support->classes[c], at, (size_t)(slash - at)) == 0)
+                return (int32_t)c;
+    return -1;
+}
+
+int imp_classify_truth(imp_classification *work, char **paths, int count)
+{
+    const imp_gallery *queries = &work->queries.gallery;
+    work->truth = malloc((queries->count ? queries->count : 1) * sizeof *work->truth);
+    if (!work->truth)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    work->known = work->right = 0;
+    for (size_t q = 0; q < queries->count; q++) {
+        work->truth[q] = -1;
+        for (int i = 0; i < count && work->truth[q] < 0; i++)
+            work->truth[q] =
+                true_class(&work->support.gallery, paths[i], queries->pictures[q].path);
+        work->known += work->truth[q] >= 0;
+        work->right += work->truth[q] >= 0 && work->truth[q] == work->answers[q].class;
+    }
+    return IMP_GO_ON;
+}
+
+/* How many pictures of class `row` were answered with `column`, which may be one behind the last
+ * for none of these. */
+static size_t count_answers(const imp_classification *work, size_t row, size_t column)
+{
+    size_t classes = work->support.gallery.class_count, count = 0;
+    for (size_t q = 0; q < work->queries.rows.count; q++) {
+        int32_t answer = work->answers[q].class;
+        size_t found = answer < 0 ? classes : (size_t)answer;
+        count += work->truth[q] == (int32_t)row && found == column;
+    }
+    return count;
+}
+
+static size_t columns_of(const imp_classification *work)
+{
+    return work->support.gallery.class_count + work->given->open_set;
+}
+
+void imp_classify_print_truth(const imp_classification *work)
+{
+    enum { MOST_CLASSES = 20 };
+    size_t classes = work->support.gallery.class_count, columns = columns_of(work), width = 7;
+    if (work->known == 0)
+        return;
+    printf("\naccuracy %.2f%%: %zu of the %zu that lie in folders named as classes are right\n",
+           100.0 * (double)work->right / (double)work->known, work->right, work->known);
+    if (classes > MOST_CLASSES)
+        return; /* --json has the matrix, a terminal has no room for it */
+    for (size_t c = 0; c < classes; c++) {
+        size_t length = imp_utf8_length(work->support.gallery.classes[c]);
+        width = length > width ? length : width;
+    }
+    printf("\n%-*s  answers\n%*s", (int)width, "class", (int)width, "");
+    for (size_t c = 0; c < columns; c++) {
+        printf("  ");
+        const char *name = c < classes ? work->support.gallery.classes[c] : "none";
+        printf("%*s", imp_utf8_length(name) < 6 ? (int)(6 - imp_utf8_length(name)) : 0, "");
+        imp_print_text(name, stdout);
+    }
+    putchar('\n');
+    for (size_t r = 0; r < classes; r++) {
+        const char *name = work->support.gallery.classes[r];
+        imp_print_text(name, stdout);
+        printf("%*s", (int)(width - imp_utf8_length(name)), "");
+        for (size_t c = 0; c < columns; c++) {
+            size_t above = imp_utf8_length(c < classes ? work->support.gallery.classes[c] : "none");
+            printf("  %*zu", (int)(above < 6 ? 6 : above), count_answers(work, r, c));
+        }
+        putchar('\n');
+    }
+}
+
+void imp_classify_truth_to_json(const imp_classification *work, json_t *object)
+{
+    if (work->known == 0)
+        return;
+    size_t classes = work->support.gallery.class_count, columns = columns_of(work);
+    json_t *matrix = json_array();
+    for (size_t r = 0; r < classes; r++) {
+        json_t *row = json_array();
+        for (size_t c = 0; c < columns; c++)
+            json_array_append_new(row, json_integer((json_int_t)count_answers(work, r, c)));
+        json_array_append_new(matrix, row);
+    }
+    json_object_set_new(object, "known", json_integer((json_int_t)work->known));
+    json_object_set_new(object, "accuracy",
+                        imp_json_number((double)work->right / (double)work->known));
+    json_object_set_new(object, "confusion", matrix);
+}
+
+/* ---- doubts ---- */
+
+static double distance_between(const float *a, const float *b, size_t dimensions)
+{
+    double sum = 0;
+    for (size_t j = 0; j < dimensions; j++)
+        sum += ((double)a[j] - b[j]) * ((double)a[j] - b[j]);
+    return sum;
+}
+
+/* The largest squared distance of a support to the support nearest to it; 0 for one alone. */
+static double loneliest_support(const imp_rows *support)
+{
+    enum { MOST = 2000 }; /* a sample tells enough of more */
+    size_t count = support->count < MOST ? support->count : MOST, d = support->dimensions;
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        double nearest = INFINITY;
+        for (size_t k = 0; k < count; k++)
+            if (k != i) {
+                double distance =
+                    distance_between(support->values + i * d, support->values + k * d, d);
+                nearest = distance < nearest ? distance : nearest;
+            }
+        if (nearest < INFINITY && nearest > largest)
+            largest = nearest;
+    }
+    return largest;
+}
+
+void imp_classify_doubt(const imp_classification *work)
+{
+    const imp_gallery *support = &work->support.gallery;
+    size_t count = work->queries.rows.count, strange = 0;
+    const char *word = imp_picture_word(&work->given->pictures);
+    if (support->class_count == 1 && !work->given->open_set)
+        imp_complain(EXIT_SUCCESS, command,
+                     "'%s' is the only class, so it is every answer, with probability 1; give "
+                     "another class, or --open-set with --unlabeled FOLDER",
+                     support->classes[0]);
+    double lonely = loneliest_support(&work->support.rows);
+    for (size_t q = 0; q < count; q++)
+        strange += lonely > 0 && work->answers[q].distance > 2 * lonely;
+    if (2 * strange > count)
+        imp_complain(
+            EXIT_SUCCESS, command,
+            "%zu of the %zu %ss are unlike all known ones: more than twice as far from the "
+            "nearest as any known one is from the others; their answers mean little",
+            strange, count, word);
+}
+
+/* ---- order ---- */
+
+static const imp_classification *sorted; /* for qsort(), which has no place for it */
+
+static int compare_certainty(const void *a, const void *b)
+{
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    double p = sorted->answers[left].probability, q = sorted->answers[right].probability;
+    if (p != q)
+        return p < q ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+size_t *imp_classify_order(const imp_classification *work)
+{
+    size_t count = work->queries.rows.count;
+    size_t *order = malloc((count ? count : 1) * sizeof *order);
+    for (size_t q = 0; order && q < count; q++)
+        order[q] = q;
+    sorted = work;
+    if (order)
+        qsort(order, count, sizeof *order, compare_certainty);
+    return order;
+}
+
+/* ---- CSV ---- */
+
+static imp_status write_text(imp_writer *writer, const char *text, imp_error *error)
+{
+    return imp_writer_write(writer, text, strlen(text), error);
+}
+
+/* A field, in quotes if it needs them (RFC 4180). */
+static imp_status write_field(imp_writer *writer, const char *text, imp_error *error)
+{
+    if (!strpbrk(text, ",\"\r\n"))
+        return write_text(writer, text, error);
+    imp_status status = write_text(writer, "\"", error);
+    for (; *text && !status; text++)
+        status =
+            imp_writer_write(writer, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1, error);
+    return status ? status : write_text(writer, "\"", error);
+}
+
+static const char *class_or(const imp_classification *work, int32_t class, const char *none)
+{
+    return class < 0 ? none : work->support.gallery.classes[class];
+}
+
+imp_status imp_classify_csv(const imp_classification *work, const char *path, imp_error *error)
+{
+    imp_writer writer;
+    imp_status status = imp_writer_open(&writer, path, error);
+    if (!status)
+        status = write_text(&writer, "picture,answer,probability,nearest,class\n", error);
+    for (size_t q = 0; q < work->queries.rows.count && !status; q++) {
+        const imp_answer *answer = &work->answers[q];
+        char probability[32];
+        imp_number_write(answer->probability, 9, probability, sizeof probability);
+        const char *fields[] = {work->queries.gallery.pictures[q].path,
+                                class_or(work, answer->class, "none of these"), probability,
+                                work->support.gallery.pictures[answer->nearest].path,
+                                class_or(work, work->truth[q], "")};
+        for (size_t i = 0; i < 5 && !status; i++) {
+            status = write_field(&writer, fields[i], error);
+            if (!status)
+                status = write_text(&writer, i < 4 ? "," : "\n", error);
+        }
+    }
+    if (!status)
+        status = imp_writer_commit(&writer, error);
+    imp_writer_abandon(&writer);
+    return status;
+}

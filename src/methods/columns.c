@@ -1,0 +1,249 @@
+/*
+ * columns.c - which cluster stands in which column.
+ *
+ * Clusters are sorted into sections by their density and, within a section, by class. A class is
+ * cut into slots of no more than DEEPEST clusters, as equal as can be; slots of about the same
+ * depth stand side by side in groups as wide as a vector, so that few columns stay empty.
+ */
+#include "methods/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+
+enum { DEEPEST = 16 };
+
+#define LEAST_REACH 1e-300 /* so that a step does not vanish */
+
+/* A cluster on its way to a column. */
+typedef struct member {
+    uint32_t section, class, cluster;
+} member;
+
+typedef struct slot {
+    uint32_t class, first, depth; /* its members */
+} slot;
+
+static int compare_members(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    if (x->class != y->class)
+        return x->class < y->class ? -1 : 1;
+    return (x->cluster > y->cluster) - (x->cluster < y->cluster);
+}
+
+/* The deepest first. */
+static int compare_slots(const void *a, const void *b)
+{
+    const slot *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth > y->depth ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static double distance_from_origin(const imp_columns *columns, const double *mean)
+{
+    double sum = 0;
+    for (size_t j = 0; j < columns->frame.dimensions; j++)
+        sum += pow(mean[j] - columns->frame.origin[j], 2);
+    return sqrt(sum);
+}
+
+/* The section of cluster c, made if there is none so far; false if there are too many. */
+static bool find_section(imp_columns *columns, const imp_clusters *clusters, size_t c,
+                         uint32_t *found)
+{
+    double sigma = clusters->sigma[c], offset = clusters->offset[c];
+    size_t s = 0;
+    while (s < columns->sections &&
+           (columns->section[s].sigma != sigma || columns->section[s].offset != offset))
+        s++;
+    *found = (uint32_t)s;
+    if (s == IMP_MOST_SECTIONS)
+        return false;
+    if (s == columns->sections)
+        columns->section[columns->sections++] = (imp_section){.sigma = sigma, .offset = offset};
+    return true;
+}
+
+/* Sorts the clusters into members of sections and strays. */
+static bool choose_members(imp_columns *columns, const imp_clusters *clusters, size_t classes,
+                           bool unlabeled, member *members, size_t *count)
+{
+    *count = 0;
+    for (size_t c = 0; c < clusters->count; c++) {
+        int32_t label = clusters->label[c];
+        if (label < 0 && !unlabeled)
+            continue;
+        double far = distance_from_origin(columns, imp_clusters_mean(clusters, c));
+        if (far > columns->frame.radius) {
+            columns->stray[columns->strays++] = (uint32_t)c;
+            continue;
+        }
+        columns->frame.reach = fmax(columns->frame.reach, far);
+        member m = {.class = label < 0 ? (uint32_t)classes : (uint32_t)label,
+                    .cluster = (uint32_t)c};
+        if (!find_section(columns, clusters, c, &m.section))
+            return false;
+        members[(*count)++] = m;
+    }
+    return true;
+}
+
+/* Cuts the members first .. end-1, all of one section, into slots; returns how many. */
+static size_t cut_slots(const member *members, size_t first, size_t end, slot *slots)
+{
+    size_t count = 0;
+    while (first < end) {
+        size_t next = first;
+        while (next < end && members[next].class == members[first].class)
+            next++;
+        size_t length = next - first, parts = (length + DEEPEST - 1) / DEEPEST;
+        for (size_t p = 0; p < parts; p++) {
+            size_t begin = imp_block_begin(length, parts, p);
+            slots[count++] =
+                (slot){.class = members[first].class,
+                       .first = (uint32_t)(first + begin),
+                       .depth = (uint32_t)(imp_block_begin(length, parts, p + 1) - begin)};
+        }
+        first = next;
+    }
+    qsort(slots, count, sizeof *slots, compare_slots);
+    return count;
+}
+
+/* Puts slots side by side, group after group, and fills the section's last panel up. */
+static void place_slots(imp_columns *columns, imp_section *section, const member *members,
+                        const slot *slots, size_t count)
+{
+    const imp_kernels *kernels = columns->frame.kernels;
+    size_t lanes = kernels->lanes, width = kernels->nearest_width;
+    section->begin = columns->count;
+    section->first_group = columns->groups;
+    for (size_t first = 0; first < count; first += lanes) {
+        size_t depth = slots[first].depth, group = columns->groups++;
+        columns->depth[group] = (uint32_t)depth;
+        columns->first[group] = columns->count;
+        for (size_t lane = 0; lane < lanes; lane++) {
+            const slot *s = first + lane < count ? &slots[first + lane] : NULL;
+            columns->slot_class[group * lanes + lane] = s ? (int32_t)s->class : -1;
+            for (size_t row = 0; row < depth; row++)
+                columns->cluster[columns->count + row * lanes + lane] =
+                    s && row < s->depth ? (int32_t)members[s->first + row].cluster : -1;
+        }
+        columns->count += depth * lanes;
+    }
+    while (columns->count % width != 0)
+        columns->cluster[columns->count++] = -1;
+    section->end = columns->count;
+    section->end_group = columns->groups;
+}
+
+static void arrange(imp_columns *columns, member *members, size_t count, slot *slots)
+{
+    qsort(members, count, sizeof *members, compare_members);
+    size_t first = 0;
+    for (size_t s = 0; s < columns->sections; s++) {
+        size_t end = first;
+        while (end < count && members[end].section == s)
+            end++;
+        size_t cut = cut_slots(members, first, end, slots);
+        place_slots(columns, &columns->section[s], members, slots, cut);
+        first = end;
+    }
+}
+
+static imp_status pack(imp_columns *columns, const imp_clusters *clusters, imp_error *error)
+{
+    const imp_kernels *kernels = columns->frame.kernels;
+    size_t d = columns->frame.dimensions, width = kernels->nearest_width, numbers, values;
+    double per_step = IMP_LONGEST_ROW / columns->frame.reach;
+    float *rows = NULL;
+    if (imp_multiply(columns->count / width, kernels->nearest_panel(d), &numbers) &&
+        imp_multiply(width, d, &values)) {
+        columns->packed = imp_allocate(numbers, sizeof *columns->packed);
+        rows = imp_allocate(values, sizeof *rows);
+    }
+    if (!columns->packed || !rows) {
+        imp_release(rows);
+        return imp_fail_memory(error, "the clusters");
+    }
+    for (size_t first = 0; first < columns->count; first += width) {
+        bool there[IMP_MOST_NEAREST_WIDTH];
+        for (size_t i = 0; i < width; i++) {
+            int32_t c = columns->cluster[first + i];
+            there[i] = c >= 0;
+            for (size_t j = 0; there[i] && j < d; j++)
+                rows[i * d + j] =
+                    (float)((imp_clusters_mean(clusters, (size_t)c)[j] - columns->frame.origin[j]) *
+                            per_step);
+        }
+        kernels->nearest_pack(width, d, rows, there,
+                              columns->packed + first / width * kernels->nearest_panel(d));
+    }
+    imp_release(rows);
+    return IMP_OK;
+}
+
+imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters, size_t classes,
+                              bool unlabeled, const float *origin, double radius, imp_error *error)
+{
+    *columns = (imp_columns){.frame = {.dimensions = clusters->dimensions,
+                                       .origin = origin,
+                                       .radius = radius,
+                                       .reach = LEAST_REACH}};
+    imp_status status = imp_kernels_choose(&columns->frame.kernels, error);
+    if (status)
+        return status;
+    /* of a section's groups only the last is not full, and the depths of neighbours differ little:
+     * what stays empty is less than a deepest group, and a panel's end */
+    size_t lanes = columns->frame.kernels->lanes, n = clusters->count;
+    size_t empty = IMP_MOST_SECTIONS * (lanes * DEEPEST + columns->frame.kernels->nearest_width);
+    size_t groups = n / lanes + IMP_MOST_SECTIONS + 1, count;
+    member *members = imp_allocate(n, sizeof *members);
+    slot *slots = imp_allocate(n, sizeof *slots);
+    columns->cluster = imp_allocate(n + empty, sizeof *columns->cluster);
+    columns->depth = imp_allocate(groups, sizeof *columns->depth);
+    columns->first = imp_allocate(groups, sizeof *columns->first);
+    columns->slot_class = imp_allocate(groups * lanes, sizeof *columns->slot_class);
+    columns->stray = imp_allocate(n, sizeof *columns->stray);
+    if (!members || !slots || !columns->cluster || !columns->depth || !columns->first ||
+        !columns->slot_class || !columns->stray)
+        status = imp_fail_memory(error, "the clusters");
+    else if (choose_members(columns, clusters, classes, unlabeled, members, &count))
+        arrange(columns, members, count, slots);
+    else
+        columns->sections = 0;
+    imp_release(members);
+    imp_release(slots);
+    if (!status)
+        status = pack(columns, clusters, error);
+    if (status)
+        imp_columns_release(columns);
+    return status;
+}
+
+void imp_columns_release(imp_columns *columns)
+{
+    imp_release(columns->cluster);
+    imp_release(columns->packed);
+    imp_release(columns->depth);
+    imp_release(columns->first);
+    imp_release(columns->slot_class);
+    imp_release(columns->stray);
+    *columns = (imp_columns){0};
+}
+
+void imp_columns_score(const imp_columns *columns, imp_rounded *points, int32_t *scores)
+{
+    imp_round_points(&columns->frame, points);
+    if (points->by.usable)
+        columns->frame.kernels->nearest_scores(
+            points->count, columns->frame.dimensions, points->rows, (float)points->by.ratio, 0,
+            columns->count, columns->packed, scores, columns->count);
+}

@@ -1,0 +1,339 @@
+/*
+ * held_out.c - labelled points held out in turn, five folds of every class, and classified by the
+ * others; with what a trial says about metric, threshold and unlabelled points.
+ *
+ * What looks at labels, the covariance within classes among it, never sees the points held out.
+ */
+#include "methods/held_out.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "methods/metric.h"
+#include "methods/settle.h"
+
+enum {
+    MOST_POINTS = 500,  /* labelled ones, and unlabelled ones, that take part */
+    MOST_CLASSES = 100, /* that take part */
+    MOST_MEASURED = 1000,
+    FEW = 60, /* points that are dealt out three times, since chance weighs more */
+    SOME = 150
+};
+
+/* ---- which points take part ---- */
+
+/* Whether one of `of` items is among `count` that are spread evenly, and then which. */
+static bool is_taken(size_t item, size_t of, size_t count, size_t *which)
+{
+    *which = item * count / of;
+    return item == 0 || (item - 1) * count / of != *which;
+}
+
+static imp_status count_members(const int32_t *y, size_t n, size_t way, size_t **members,
+                                imp_error *error)
+{
+    *members = imp_allocate_zeroed(way, sizeof **members);
+    if (!*members)
+        return imp_fail_memory(error, "points to hold out");
+    for (size_t i = 0; i < n; i++)
+        if (y[i] >= 0)
+            (*members)[y[i]]++;
+    return IMP_OK;
+}
+
+/* The numbers of labelled points, class by class as evenly as may be, and of unlabelled ones. */
+static void take(imp_trial_points *points, const int32_t *y, size_t n, size_t way,
+                 const size_t *members, size_t *seen)
+{
+    size_t classes = way < MOST_CLASSES ? way : MOST_CLASSES, quota = MOST_POINTS / classes;
+    size_t unlabeled = imp_count_unlabeled(y, n), passed = 0;
+    size_t wanted = unlabeled < MOST_POINTS ? unlabeled : MOST_POINTS;
+    points->way = classes;
+    for (size_t i = 0; i < n; i++) {
+        size_t class, which;
+        if (y[i] < 0 || !is_taken((size_t)y[i], way, classes, &class))
+            continue;
+        size_t of = members[y[i]], some = of < quota ? of : quota;
+        if (is_taken(seen[y[i]]++, of, some, &which)) {
+            points->number[points->count] = (uint32_t)i;
+            points->label[points->count++] = (int32_t) class;
+        }
+    }
+    for (size_t i = 0; i < n && wanted > 0; i++) {
+        size_t which;
+        if (y[i] < 0 && is_taken(passed++, unlabeled, wanted, &which))
+            points->number[points->count + points->unlabeled_count++] = (uint32_t)i;
+    }
+}
+
+/* Deals the points of every class out to the folds, in an order that is shuffled for each repeat.
+ */
+static void deal(imp_trial_points *points, size_t repeat, uint32_t *order, size_t *members,
+                 const size_t *total)
+{
+    imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, repeat);
+    int8_t *fold = points->fold + repeat * points->count;
+    for (size_t i = 0; i < points->count; i++)
+        order[i] = (uint32_t)i;
+    imp_random_shuffle(&random, order, points->count);
+    memset(members, 0, points->way * sizeof *members);
+    for (size_t i = 0; i < points->count; i++) {
+        size_t class = (size_t)points->label[order[i]];
+        /* Classes begin at different folds, so that a fold of few points has many classes. */
+        fold[order[i]] = total[class] < 2 ? -1 : (int8_t)((members[class]++ + class) % IMP_FOLDS);
+    }
+}
+
+static imp_status deal_all(imp_trial_points *points, imp_error *error)
+{
+    size_t *members = imp_allocate_zeroed(2 * points->way, sizeof *members);
+    uint32_t *order = imp_allocate(points->count, sizeof *order);
+    if (members)
+        for (size_t i = 0; i < points->count; i++)
+            members[points->label[i]]++;
+    for (size_t class = 0; class < points->way && members; class ++)
+        points->held_out += members[class] > 1 ? members[class] : 0;
+    points->repeats = points->held_out < FEW ? 3 : points->held_out < SOME ? 2 : 1;
+    points->fold = imp_allocate(points->repeats * points->count, sizeof *points->fold);
+    imp_status status =
+        members && order && points->fold ? IMP_OK : imp_fail_memory(error, "points to hold out");
+    for (size_t repeat = 0; repeat < points->repeats && !status; repeat++)
+        deal(points, repeat, order, members + points->way, members);
+    imp_release(members);
+    imp_release(order);
+    return status;
+}
+
+imp_status imp_trial_points_take(imp_trial_points *points, const int32_t *y, size_t n, size_t d,
+                                 size_t way, imp_error *error)
+{
+    *points = (imp_trial_points){.dimensions = d};
+    size_t *members, *seen = imp_allocate_zeroed(way, sizeof *seen);
+    imp_status status = count_members(y, n, way, &members, error);
+    size_t most = n < 2 * MOST_POINTS ? n : 2 * MOST_POINTS;
+    points->number = imp_allocate(most, sizeof *points->number);
+    points->label = imp_allocate(most, sizeof *points->label);
+    if (!status && (!seen || !points->number || !points->label))
+        status = imp_fail_memory(error, "points to hold out");
+    if (!status) {
+        take(points, y, n, way, members, seen);
+        status = deal_all(points, error);
+    }
+    imp_release(members);
+    imp_release(seen);
+    return status;
+}
+
+void imp_trial_points_release(imp_trial_points *points)
+{
+    imp_release(points->number);
+    imp_release(points->label);
+    imp_release(points->fold);
+    *points = (imp_trial_points){0};
+}
+
+/* ---- how far points spread ---- */
+
+static double squared(const float *x, const double *mean, double count, size_t d)
+{
+    double sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        double difference = x[j] - mean[j] / count;
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+imp_status imp_spread_of(const float *rows, size_t n, size_t d, double *spread, imp_error *error)
+{
+    size_t count = n < MOST_MEASURED ? n : MOST_MEASURED;
+    double *sum = imp_allocate_zeroed(d + count, sizeof *sum);
+    if (!sum)
+        return imp_fail_memory(error, "the spread of points");
+    double *distance = sum + d;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < d; j++)
+            sum[j] += rows[imp_block_begin(n, count, i) * d + j];
+    for (size_t i = 0; i < count; i++)
+        distance[i] = squared(rows + imp_block_begin(n, count, i) * d, sum, (double)count, d);
+    *spread = imp_median(distance, count);
+    imp_release(sum);
+    return IMP_OK;
+}
+
+imp_status imp_spread_within(const float *rows, const int32_t *label, size_t n, size_t d,
+                             size_t way, double *spread, imp_error *error)
+{
+    double *sum = imp_allocate_zeroed(way * d, sizeof *sum);
+    double *members = imp_allocate_zeroed(way, sizeof *members);
+    double *distance = imp_allocate(n, sizeof *distance);
+    imp_status status =
+        sum && members && distance ? IMP_OK : imp_fail_memory(error, "the spread of points");
+    size_t found = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        members[label[i]]++;
+        for (size_t j = 0; j < d; j++)
+            sum[(size_t)label[i] * d + j] += rows[i * d + j];
+    }
+    for (size_t i = 0; i < n && !status; i++) {
+        double count = members[label[i]];
+        if (count > 1)
+            distance[found++] =
+                count / (count - 1) * squared(rows + i * d, sum + (size_t)label[i] * d, count, d);
+    }
+    *spread = status ? 0 : imp_median(distance, found);
+    imp_release(sum);
+    imp_release(members);
+    imp_release(distance);
+    return status;
+}
+
+/* ---- one fold ---- */
+
+/* What a fold works with. */
+typedef struct work {
+    const imp_trial_points *points;
+    const int8_t *fold;
+    float *all;     /* (count + unlabeled_count, dimensions) in the metric */
+    float *train;   /* rows that are not held out */
+    int32_t *label; /* of these */
+    size_t train_count;
+    imp_clusters clusters;
+} work;
+
+static void gather(work *at, const float *rows, size_t fold)
+{
+    const imp_trial_points *points = at->points;
+    size_t d = points->dimensions;
+    at->train_count = 0;
+    for (size_t i = 0; i < points->count; i++)
+        if (at->fold[i] != (int8_t)fold) {
+            memcpy(at->train + at->train_count * d, rows + i * d, d * sizeof *rows);
+            at->label[at->train_count++] = points->label[i];
+        }
+}
+
+/* at->all and at->train as the trial's metric has them. */
+static imp_status enter_metric(work *at, const float *rows, size_t fold, bool whitened,
+                               bool *possible, imp_error *error)
+{
+    const imp_trial_points *points = at->points;
+    size_t all = points->count + points->unlabeled_count, d = points->dimensions;
+    *possible = true;
+    gather(at, rows, fold);
+    if (!whitened) {
+        memcpy(at->all, rows, all * d * sizeof *rows);
+        return IMP_OK;
+    }
+    imp_metric metric = {.dimensions = d};
+    imp_status status =
+        imp_metric_whiten(&metric, at->train, at->label, at->train_count, possible, error);
+    if (!status && *possible)
+        status = imp_metric_apply_whitening(&metric, rows, all, 1, at->all, error);
+    if (!status && *possible)
+        gather(at, at->all, fold);
+    imp_metric_release(&metric);
+    return status;
+}
+
+/* distance(held out, way) by one trial. */
+static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double spread,
+                          double within, double *distance, imp_error *error)
+{
+    const imp_trial_points *points = at->points;
+    size_t d = points->dimensions, way = points->way;
+    double share = (double)at->train_count / (double)points->unlabeled_count;
+    bool helped = points->unlabeled_count > 0 && trial->ratio > 0;
+    const imp_settling settling = {
+        .dimensions = d,
+        .way = way,
+        .labeled = at->train,
+        .label = at->label,
+        .labeled_count = at->train_count,
+        .unlabeled = at->all + points->count * d,
+        .unlabeled_count = helped ? points->unlabeled_count : 0,
+        .lambda = !isnan(trial->given_lambda) ? trial->given_lambda
+                  : isfinite(trial->lambda)   ? trial->lambda * within
+                                              : INFINITY,
+        .lambda_u = INFINITY,
+        .sigma = isnan(trial->given_sigma) ? trial->sigma * spread : trial->given_sigma,
+        .weight = helped ? fmin(trial->ratio * share, 1) : 0,
+        .steps = helped ? trial->steps : 1,
+    };
+    imp_status status = imp_settle(&settling, &at->clusters, error);
+    const imp_clusters *clusters = &at->clusters;
+    for (size_t i = 0; i < points->count && !status; i++) {
+        if (at->fold[i] != (int8_t)fold)
+            continue;
+        for (size_t class = 0; class < way; class ++)
+            distance[class] = INFINITY;
+        for (size_t c = 0; c < clusters->count; c++) {
+            double to = imp_clusters_distance(clusters, c, at->all + i * d) / spread;
+            distance[clusters->label[c]] = fmin(distance[clusters->label[c]], to);
+        }
+        distance += way;
+    }
+    return status;
+}
+
+static imp_status try_all(work *at, const float *rows, size_t fold, const imp_trial *trials,
+                          size_t trial_count, imp_trial_scores *scores, imp_error *error)
+{
+    const imp_trial_points *points = at->points;
+    size_t d = points->dimensions, all = points->count + points->unlabeled_count;
+    double within = 0;
+    imp_status status = enter_metric(at, rows, fold, trials->whitened, &scores->possible, error);
+    if (status || !scores->possible)
+        return status;
+    status = imp_spread_of(at->all, all, d, &scores->spread, error);
+    if (!status)
+        status = imp_spread_within(at->train, at->label, at->train_count, d, points->way, &within,
+                                   error);
+    /* Points that coincide are told apart by nothing, on any scale. */
+    if (scores->spread <= 0)
+        scores->spread = 1;
+    if (within <= 0)
+        within = scores->spread;
+    for (size_t t = 0; t < trial_count && !status; t++)
+        status = try_one(at, &trials[t], fold, scores->spread, within,
+                         scores->distance + t * scores->count * points->way, error);
+    return status;
+}
+
+imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_t repeat,
+                        size_t fold, const imp_trial *trials, size_t trial_count,
+                        imp_trial_scores *scores, imp_error *error)
+{
+    size_t d = points->dimensions, all = points->count + points->unlabeled_count;
+    work at = {.points = points, .fold = points->fold + repeat * points->count};
+    *scores = (imp_trial_scores){.possible = true};
+    at.all = imp_allocate(all * d, sizeof *at.all);
+    at.train = imp_allocate(points->count * d, sizeof *at.train);
+    at.label = imp_allocate(points->count, sizeof *at.label);
+    scores->label = imp_allocate(points->count, sizeof *scores->label);
+    for (size_t i = 0; i < points->count && scores->label; i++)
+        if (at.fold[i] == (int8_t)fold)
+            scores->label[scores->count++] = points->label[i];
+    scores->distance = imp_allocate(trial_count * scores->count * points->way, sizeof(double));
+    imp_status status = at.all && at.train && at.label && scores->label && scores->distance
+                            ? IMP_OK
+                            : imp_fail_memory(error, "points to hold out");
+    if (!status && scores->count > 0)
+        status = try_all(&at, rows, fold, trials, trial_count, scores, error);
+    imp_clusters_release(&at.clusters);
+    imp_release(at.all);
+    imp_release(at.train);
+    imp_release(at.label);
+    return status;
+}
+
+void imp_trial_scores_release(imp_trial_scores *scores)
+{
+    imp_release(scores->label);
+    imp_release(scores->distance);
+    *scores = (imp_trial_scores){0};
+}

@@ -1,0 +1,252 @@
+/*
+ * mixture_choose.c - a mixture whose points choose what its options leave open: the choice carried
+ * out on all points, and what is kept of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "methods/choose.h"
+#include "methods/held_out.h"
+#include "methods/mixture.h"
+#include "methods/rule.h"
+#include "methods/settle.h"
+
+/* Steps where unlabelled points move clusters; they settle in a few. */
+enum { STEPS = 3 };
+
+/* Twice as far from everything as all but one in a hundred of the points held out, an unlabelled
+ * point starts a cluster of its own. */
+static const double strange_rate = 0.01, strange = 2;
+
+/* ---- distances of points held out ---- */
+
+/* The squared distance beyond which that share of the points held out were; INFINITY if unknown. */
+static double distance_at(const imp_mixture_chosen *chosen, double rate)
+{
+    double beyond = floor(rate * (double)chosen->distance_count);
+    if (chosen->distance_count == 0 || beyond < 1)
+        return rate > 0 && chosen->distance_count > 0 ? chosen->distance[chosen->distance_count - 1]
+                                                      : INFINITY;
+    size_t index = chosen->distance_count - (size_t)beyond;
+    return index > 0 ? chosen->distance[index - 1] : 0;
+}
+
+void imp_mixture_place_nowhere(imp_mixture *mixture)
+{
+    mixture->chosen.nowhere = distance_at(&mixture->chosen, mixture->chosen.rate);
+}
+
+imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_error *error)
+{
+    if (!(rate >= 0 && rate <= 1))
+        return imp_fail(error, IMP_EINVAL, "the open-set rate is %g; it is a number from 0 to 1",
+                        rate);
+    mixture->chosen.rate = rate;
+    imp_mixture_place_nowhere(mixture);
+    return IMP_OK;
+}
+
+/* ---- fitting ---- */
+
+/* The points in the mixture's metric, labelled ones first, and their labels. */
+typedef struct arranged {
+    uint32_t *order;
+    float *rows;
+    int32_t *label; /* of the labelled ones */
+    size_t labeled, unlabeled;
+    double spread, within;
+} arranged;
+
+static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const float *x,
+                          const int32_t *y, size_t n, arranged *points, imp_error *error)
+{
+    size_t d = mixture->clusters.dimensions;
+    points->unlabeled = imp_count_unlabeled(y, n);
+    points->labeled = n - points->unlabeled;
+    points->order = imp_allocate(n, sizeof *points->order);
+    points->rows = imp_allocate(n * d, sizeof *points->rows);
+    points->label = imp_allocate(points->labeled, sizeof *points->label);
+    if (!points->order || !points->rows || !points->label)
+        return imp_fail_memory(error, "points in a metric");
+    imp_order_labeled_first(y, n, 0, points->order);
+    for (size_t i = 0; i < points->labeled; i++)
+        points->label[i] = y[points->order[i]];
+
+    imp_metric *metric = &mixture->metric;
+    bool possible;
+    imp_status status = imp_metric_fit(metric, choice->metric, x, n, d, error);
+    if (!status)
+        status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
+    if (!status && choice->whitened) {
+        status = imp_metric_whiten(metric, points->rows, points->label, points->labeled, &possible,
+                                   error);
+        if (!status && possible)
+            status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
+    }
+    if (!status)
+        status = imp_spread_of(points->rows, n, d, &points->spread, error);
+    if (!status)
+        status = imp_spread_within(points->rows, points->label, points->labeled, d,
+                                   mixture->classes, &points->within, error);
+    if (points->spread <= 0)
+        points->spread = 1;
+    if (points->within <= 0)
+        points->within = points->spread;
+    return status;
+}
+
+/* The numbers of the rule, in the unit of the metric. */
+static void take_numbers(imp_mixture *mixture, const imp_mixture_options *options,
+                         const imp_choice *choice, const arranged *points)
+{
+    imp_rule *rule = &mixture->rule;
+    imp_mixture_chosen *chosen = &mixture->chosen;
+    double sigma = fmin(fmax(choice->sigma * points->spread, IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
+    double lambda = isfinite(choice->lambda) ? choice->lambda * points->within : INFINITY;
+    *rule = options->rule;
+    rule->sigma_l = isnan(rule->sigma_l) ? sigma : rule->sigma_l;
+    rule->sigma_u = isnan(rule->sigma_u) ? rule->sigma_l : rule->sigma_u;
+    rule->lambda = isnan(rule->lambda) ? lambda : rule->lambda;
+    rule->steps = isnan(rule->steps) ? STEPS : rule->steps;
+    chosen->any = true;
+    chosen->held_out = choice->held_out;
+    chosen->loss = choice->loss;
+    chosen->accuracy = choice->accuracy;
+    chosen->rate = options->open_set_rate;
+    chosen->lambda_u = strange * distance_at(chosen, strange_rate);
+    chosen->ratio = choice->ratio;
+    double share = (double)points->labeled / (double)points->unlabeled;
+    chosen->weight = points->unlabeled > 0 ? fmin(1, choice->ratio * share) : 0;
+    if (!isnan(options->unlabeled_weight)) {
+        chosen->weight = options->unlabeled_weight;
+        chosen->ratio = INFINITY;
+    } else if (points->unlabeled == 0) {
+        chosen->ratio = 0;
+    }
+    chosen->labeled_mass = (double)points->labeled;
+    chosen->unlabeled_mass = chosen->weight * (double)points->unlabeled;
+}
+
+/* What is kept of the choice for those who ask why. */
+static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, double spread,
+                               imp_error *error)
+{
+    const imp_mixture_chosen borrowed = {.candidates = choice->candidates,
+                                         .candidate_count = choice->candidate_count,
+                                         .distance = choice->distance,
+                                         .distance_count = choice->distance_count};
+    imp_status status = imp_mixture_chosen_copy(&borrowed, &mixture->chosen, error);
+    for (size_t i = 0; i < mixture->chosen.distance_count && !status; i++)
+        mixture->chosen.distance[i] *= spread;
+    return status;
+}
+
+static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
+{
+    size_t d = mixture->clusters.dimensions;
+    const imp_rule *rule = &mixture->rule;
+    const imp_settling settling = {
+        .dimensions = d,
+        .way = mixture->classes,
+        .labeled = points->rows,
+        .label = points->label,
+        .labeled_count = points->labeled,
+        .unlabeled = points->rows + points->labeled * d,
+        .unlabeled_count = points->unlabeled,
+        .lambda = rule->lambda,
+        .lambda_u = mixture->chosen.lambda_u,
+        .sigma = rule->sigma_l,
+        .weight = mixture->chosen.weight,
+        .steps = points->unlabeled > 0 ? (size_t)rule->steps : 1,
+    };
+    imp_status status = imp_settle(&settling, &mixture->clusters, error);
+    if (!status)
+        imp_clusters_set_sigmas(&mixture->clusters, rule->sigma_l, rule->sigma_u);
+    return status;
+}
+
+imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
+                              const float *x, const int32_t *y, size_t n, size_t way,
+                              imp_error *error)
+{
+    const imp_rule *rule = &options->rule;
+    /* Numbers that were given are of the points as they are. */
+    bool given = !isnan(rule->sigma_l) || !isnan(rule->lambda);
+    const imp_choice_bounds bounds = {
+        .metric = given && options->metric == IMP_METRIC_AUTO ? IMP_METRIC_AS_IS : options->metric,
+        .whitening = options->whitening,
+        .lambda = rule->lambda,
+        .sigma = rule->sigma_l,
+        .weight = options->unlabeled_weight,
+        .steps = isnan(rule->steps) ? STEPS : (size_t)rule->steps,
+    };
+    imp_choice choice;
+    arranged points = {0};
+    mixture->classes = way;
+    imp_status status =
+        imp_choose(&bounds, x, y, n, mixture->clusters.dimensions, way, &choice, error);
+    if (!status)
+        status = arrange(mixture, &choice, x, y, n, &points, error);
+    if (!status)
+        status = keep_reasons(mixture, &choice, points.spread, error);
+    if (!status) {
+        take_numbers(mixture, options, &choice, &points);
+        imp_mixture_place_nowhere(mixture);
+        status = settle(mixture, &points, error);
+    }
+    imp_choice_release(&choice);
+    imp_release(points.order);
+    imp_release(points.rows);
+    imp_release(points.label);
+    return status;
+}
+
+/* ---- what is known of it ---- */
+
+void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choice, size_t size)
+{
+    const imp_mixture_chosen *chosen = &mixture->chosen;
+    size_t labeled = 0;
+    for (size_t c = 0; c < mixture->clusters.count; c++)
+        labeled += mixture->clusters.label[c] >= 0;
+    const imp_mixture_choice told = {
+        .metric = imp_metric_is_plain(&mixture->metric) ? IMP_METRIC_AS_IS : mixture->metric.kind,
+        .whitened = mixture->metric.whitened,
+        .unlabeled_weight = chosen->any ? chosen->weight : 1,
+        .held_out = chosen->held_out,
+        .loss = chosen->held_out > 0 ? chosen->loss : NAN,
+        .accuracy = chosen->held_out > 0 ? chosen->accuracy : NAN,
+        .open_set_distance = chosen->any ? chosen->nowhere : INFINITY,
+        .candidates = chosen->candidate_count,
+        .little = chosen->any && chosen->held_out == 0,
+        .every_point =
+            chosen->any && mixture->classes < labeled && (double)labeled >= chosen->labeled_mass,
+    };
+    imp_give_options(choice, size, &told, sizeof told);
+}
+
+imp_mixture_candidate imp_mixture_candidate_at(const imp_mixture *mixture, size_t index)
+{
+    return mixture->chosen.candidates[index];
+}
+
+imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_chosen *to,
+                                   imp_error *error)
+{
+    *to = *from;
+    to->candidates = imp_enlarge(from->candidates, from->candidate_count, from->candidate_count,
+                                 sizeof *to->candidates);
+    to->distance = imp_enlarge(from->distance, from->distance_count, from->distance_count,
+                               sizeof *to->distance);
+    return to->candidates && to->distance ? IMP_OK : imp_fail_memory(error, "a mixture");
+}
+
+void imp_mixture_chosen_release(imp_mixture_chosen *chosen)
+{
+    imp_release(chosen->candidates);
+    imp_release(chosen->distance);
+    *chosen = (imp_mixture_chosen){0};
+}

@@ -1,0 +1,31 @@
+/*
+ * settle.h - Algorithm 1 for labelled points and unlabelled ones that count for less, each kind
+ * with a threshold of its own.
+ */
+#ifndef IMP_METHODS_SETTLE_H
+#define IMP_METHODS_SETTLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "methods/clusters.h"
+
+typedef struct imp_settling {
+    size_t dimensions, way;
+    const float *labeled; /* (labeled_count, dimensions) */
+    const int32_t *label; /* (labeled_count): 0 .. way-1 */
+    size_t labeled_count;
+    const float *unlabeled; /* (unlabeled_count, dimensions) */
+    size_t unlabeled_count;
+    double lambda;   /* of labelled points; 0: each is a cluster, INFINITY: each class is one */
+    double lambda_u; /* of unlabelled points */
+    double sigma;    /* of all clusters */
+    double weight;   /* of unlabelled points in clusters that have a label */
+    size_t steps;
+} imp_settling;
+
+/* Makes clusters of an empty list, with their sums and weights. IMP_EINVAL where a class has no
+ * cluster left, IMP_ENOMEM. */
+imp_status imp_settle(const imp_settling *settling, imp_clusters *clusters, imp_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * built_in_model.h - the model that is part of the library; cmake/models.cmake writes the bytes.
+ */
+#ifndef IMP_MODEL_BUILT_IN_MODEL_H
+#define IMP_MODEL_BUILT_IN_MODEL_H
+
+#include <stdint.h>
+
+/* A model file, and its bytes; 0 where none was built in. */
+extern const unsigned char imp_built_in_model[];
+extern const uint64_t imp_built_in_model_size;
+
+/* What it is called: the name of the file without its ending. */
+extern const char imp_built_in_model_name[];
+
+#endif

@@ -1,0 +1,188 @@
+/* choices.c - reads settings off a folder of pictures. */
+#include "settings/choices.h"
+
+#include "base/error.h"
+#include "methods/rule.h"
+
+/* A member of `settings` that is open takes the value. */
+#define CHOOSE(settings, member, value)                                             \
+    do {                                                                            \
+        (settings)->member = (settings)->member < 0 ? (value) : (settings)->member; \
+    } while (0)
+
+/* The paper's for mini-ImageNet. */
+static const imp_rule of_photographs = {
+    .alpha = 1e-5, .sigma_l = 15, .sigma_u = 15, .lambda = IMP_AUTO, .steps = IMP_AUTO};
+
+enum { GRAY = 1, RGB = 2 };     /* imp_colour_names */
+enum { AS_IS = 1, INVERT = 2 }; /* imp_ink_names */
+enum { PER_PICTURE = 20, FEWEST_UPDATES = 500, MOST_UPDATES = 20000 };
+enum { WAY = 5, WAY_OF_ALPHABETS = 10, MOST_SHOT = 5 };
+
+void imp_choices_open(imp_settings *settings)
+{
+    settings->split = NULL;
+    settings->size = settings->colour = settings->ink = -1;
+    settings->way = settings->shot = -1;
+    settings->updates = settings->halve_from = settings->halve_every = -1;
+    settings->validate_every = settings->validation_way = -1;
+}
+
+static void take_defaults(imp_settings *settings, const imp_settings *from)
+{
+    settings->split = settings->split ? settings->split : from->split;
+    CHOOSE(settings, size, from->size);
+    CHOOSE(settings, colour, from->colour);
+    CHOOSE(settings, ink, from->ink);
+    CHOOSE(settings, way, from->way);
+    CHOOSE(settings, shot, from->shot);
+    CHOOSE(settings, updates, from->updates);
+    CHOOSE(settings, halve_from, from->halve_from);
+    CHOOSE(settings, halve_every, from->halve_every);
+    CHOOSE(settings, validate_every, from->validate_every);
+    CHOOSE(settings, validation_way, from->validation_way);
+}
+
+void imp_choices_default(imp_settings *settings)
+{
+    imp_settings defaults;
+    imp_settings_init(&defaults);
+    take_defaults(settings, &defaults);
+    imp_settings_clear(&defaults);
+}
+
+/* ---- before ---- */
+
+static void choose_pictures(imp_settings *settings, const imp_survey *survey)
+{
+    CHOOSE(settings, colour, survey->coloured ? RGB : GRAY);
+    bool coloured = settings->colour == RGB;
+    CHOOSE(settings, size, coloured ? 84 : 28);
+    CHOOSE(settings, ink, survey->on_light && !coloured ? INVERT : AS_IS);
+    if (coloured)
+        settings->rule = imp_rule_over(&settings->rule, &of_photographs);
+}
+
+static const char *split_for(const imp_settings *settings, const imp_survey *survey)
+{
+    enum { FOR_TWO = 8, FOR_THREE = 20 };
+    if (imp_settings_by_super_class(settings))
+        return survey->super_classes >= FOR_THREE ? "super-classes:0.64/0.16/0.2"
+               : survey->super_classes >= FOR_TWO ? "super-classes:0.75/0.25/0"
+                                                  : "super-classes:1/0/0";
+    return survey->classes >= FOR_THREE ? "classes:0.64/0.16/0.2"
+           : survey->classes >= FOR_TWO ? "classes:0.75/0.25/0"
+                                        : "classes:1/0/0";
+}
+
+static int64_t shot_for(const imp_settings *settings, const imp_survey *survey)
+{
+    if (imp_settings_by_super_class(settings))
+        return 1; /* of every character */
+    size_t half = survey->smallest / 2;
+    return half < 1 ? 1 : half > MOST_SHOT ? MOST_SHOT : (int64_t)half;
+}
+
+static int64_t updates_for(const imp_survey *survey)
+{
+    double wanted = PER_PICTURE * (double)survey->pictures;
+    return wanted < FEWEST_UPDATES ? FEWEST_UPDATES
+           : wanted > MOST_UPDATES ? MOST_UPDATES
+                                   : (int64_t)wanted / 100 * 100;
+}
+
+/* The defaults halve the rate after a fifth of the updates, and then every tenth. */
+static void choose_training(imp_settings *settings, const imp_survey *survey)
+{
+    CHOOSE(settings, updates, updates_for(survey));
+    CHOOSE(settings, halve_from, settings->updates / 5);
+    CHOOSE(settings, halve_every, settings->updates / 10);
+}
+
+imp_status imp_choices_before(imp_settings *settings, const imp_survey *survey, const char *path,
+                              imp_error *error)
+{
+    bool splits = !settings->split;
+    if (splits && survey->classes == 1)
+        return imp_fail(
+            error, IMP_EINVAL,
+            "'%s' has one class, '%s'; to learn what tells classes apart takes at least "
+            "two",
+            path, survey->smallest_class);
+    if (splits && survey->smallest == 1)
+        return imp_fail(error, IMP_EINVAL,
+                        "the class '%s' of '%s' has one picture; training needs two of each class, "
+                        "one to learn from and one to ask for",
+                        survey->smallest_class, path);
+    if (splits)
+        settings->split = split_for(settings, survey);
+    choose_pictures(settings, survey);
+    choose_training(settings, survey);
+    CHOOSE(settings, shot, shot_for(settings, survey));
+    return IMP_OK;
+}
+
+/* ---- after ---- */
+
+size_t imp_choices_labels(const imp_settings *settings, const imp_dataset *dataset, imp_split split)
+{
+    size_t labels = 0;
+    int64_t last = -1;
+    for (size_t i = 0; i < imp_dataset_classes(dataset); i++) {
+        imp_class_info about = imp_dataset_class(dataset, i);
+        if (about.split != split)
+            continue;
+        /* the classes of a super-class follow each other */
+        labels += !imp_settings_by_super_class(settings) || about.super_class != last;
+        last = about.super_class;
+    }
+    return labels;
+}
+
+void imp_choices_after(imp_settings *settings, const imp_dataset *dataset)
+{
+    size_t train = imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN);
+    size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
+    size_t way = imp_settings_by_super_class(settings) ? WAY_OF_ALPHABETS : WAY;
+    CHOOSE(settings, way, (int64_t)(train < way ? train : way));
+    bool can_validate = validation >= 2;
+    CHOOSE(settings, validate_every, can_validate ? (settings->updates + 9) / 10 : 0);
+    CHOOSE(settings, validation_way,
+           (int64_t)(validation < (size_t)settings->way ? validation : (size_t)settings->way));
+    imp_choices_default(settings);
+}
+
+/* ---- both ---- */
+
+bool imp_choices_are_open(const imp_settings *settings)
+{
+    return !settings->split || settings->size < 0 || settings->colour < 0 || settings->ink < 0 ||
+           settings->way < 0 || settings->shot < 0 || settings->updates < 0 ||
+           settings->halve_from < 0 || settings->halve_every < 0 || settings->validate_every < 0 ||
+           settings->validation_way < 0;
+}
+
+imp_status imp_choices_open_data(imp_settings *settings, bool chooses, int threads,
+                                 imp_survey *survey, imp_dataset **dataset, imp_error *error)
+{
+    *dataset = NULL;
+    const char *path;
+    imp_survey found = {0};
+    imp_status status = IMP_OK;
+    chooses = chooses && imp_names_folder(settings->data, &path);
+    if (chooses)
+        status = imp_survey_make(&found, path, error);
+    if (!status && chooses)
+        status = imp_choices_before(settings, &found, path, error);
+    if (status)
+        return status;
+    if (!chooses)
+        imp_choices_default(settings);
+    imp_dataset_options data = imp_settings_data(settings, threads);
+    status = imp_dataset_open(settings->data, &data, dataset, error);
+    if (!status && chooses)
+        imp_choices_after(settings, *dataset);
+    if (survey)
+        *survey = found;
+    return status;
+}

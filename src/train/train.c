@@ -1,0 +1,96 @@
+/*
+ * train.c - training for programs outside: settings and data put together for the trainer.
+ */
+#include <imp/train.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "settings/choices.h"
+#include "train/run_folder.h"
+#include "train/trainer.h"
+
+static const imp_train_options defaults = {.size = sizeof defaults};
+
+void imp_train_options_init(imp_train_options *options, size_t size)
+{
+    imp_give_options(options, size, &defaults, sizeof defaults);
+}
+
+typedef imp_status trainer(const imp_settings *settings, const imp_dataset *dataset,
+                           const imp_trainer_options *options, imp_train_result *result,
+                           imp_error *error);
+
+/* Completes the settings, opens the data unless it is there, and trains. */
+static imp_status train(trainer *run, const imp_settings *given, const imp_dataset *dataset,
+                        const imp_train_options *options, imp_train_result *result,
+                        imp_error *error)
+{
+    imp_settings settings = *given;
+    settings.texts = NULL; /* they remain the caller's */
+    imp_dataset *opened = NULL;
+    imp_status status = IMP_OK;
+    if (dataset)
+        imp_choices_default(&settings);
+    else
+        status = imp_choices_open_data(&settings, imp_choices_are_open(&settings), options->threads,
+                                       NULL, &opened, error);
+    imp_trainer_options wanted = {.folder = options->folder,
+                                  .threads = options->threads,
+                                  .proceed = options->proceed,
+                                  .notice = options->notice,
+                                  .context = options->context};
+    if (!status)
+        status = run(&settings, dataset ? dataset : opened, &wanted, result, error);
+    imp_dataset_free(opened);
+    return status;
+}
+
+static imp_status take_options(imp_train_options *known, const imp_train_options *options,
+                               imp_train_result *result, imp_error *error)
+{
+    *result = (imp_train_result){.best = NAN};
+    *known = defaults;
+    imp_status status = imp_take_options(known, sizeof *known, options, "imp_train_options", error);
+    if (!status && !known->folder)
+        status = imp_fail(error, IMP_EINVAL, "a run needs a folder");
+    return status;
+}
+
+imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
+                     const imp_train_options *options, imp_train_result *result, imp_error *error)
+{
+    imp_train_options known;
+    imp_status status = take_options(&known, options, result, error);
+    return status ? status : train(imp_trainer_run, settings, dataset, &known, result, error);
+}
+
+imp_status imp_train_settings(const char *folder, imp_settings **out, imp_error *error)
+{
+    *out = NULL;
+    imp_settings *settings = imp_allocate_zeroed(1, sizeof *settings);
+    if (!settings)
+        return imp_fail_memory(error, "the settings");
+    imp_status status = imp_training_glance(folder, settings, &(uint64_t){0}, error);
+    if (status)
+        imp_settings_free(settings);
+    else
+        *out = settings;
+    return status;
+}
+
+imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
+                            const imp_train_options *options, imp_train_result *result,
+                            imp_error *error)
+{
+    imp_train_options known;
+    imp_settings *own = NULL;
+    imp_status status = take_options(&known, options, result, error);
+    if (!status && !settings)
+        status = imp_train_settings(known.folder, &own, error);
+    if (!status)
+        status =
+            train(imp_trainer_resume, settings ? settings : own, dataset, &known, result, error);
+    imp_settings_free(own);
+    return status;
+}

@@ -1,0 +1,263 @@
+/*
+ * test_shares.c - distances, shares, weighted sums and whole-number scores of every variant against
+ * plain loops in double precision.
+ */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "kernels/kernels.h"
+#include "methods/gaussian.h"
+
+#ifdef __x86_64__
+extern const imp_kernels imp_kernels_wide;
+#endif
+
+enum { VARIANTS = 4 };
+
+static const imp_kernels *variant(size_t v)
+{
+    static const char *const names[] = {"portable", "avx2", "avx512"};
+#ifdef __x86_64__
+    if (v == VARIANTS - 1)
+        return imp_kernels_find("avx2") ? &imp_kernels_wide : NULL;
+#elif defined(__aarch64__)
+    if (v == VARIANTS - 1)
+        return imp_kernels_find("neon");
+#endif
+    return v < VARIANTS - 1 ? imp_kernels_find(names[v]) : NULL;
+}
+
+static double *draw(imp_random *random, size_t count, double scale)
+{
+    double *values = malloc(count * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = scale * imp_random_normal(random);
+    return values;
+}
+
+/* To the bit: decisions hang on them. */
+static void test_distances(void **state)
+{
+    (void)state;
+    imp_random random = imp_random_start(1, 0, 0);
+    for (size_t d = 1; d < 70; d++) {
+        enum { MEANS = 9 };
+        double *means = draw(&random, MEANS * d, 3), distances[MEANS];
+        float *x = malloc(d * sizeof *x);
+        for (size_t j = 0; j < d; j++)
+            x[j] = (float)imp_random_normal(&random);
+        static const uint32_t which[MEANS] = {8, 0, 3, 3, 1, 7, 2, 5, 4};
+        for (size_t v = 0; v < VARIANTS; v++) {
+            if (!variant(v))
+                continue;
+            variant(v)->distances(d, x, means, which, MEANS, distances);
+            for (size_t i = 0; i < MEANS; i++)
+                assert_true(distances[i] == imp_squared_distance(x, means + which[i] * d, d));
+            uint32_t here = 0; /* x as the only row of points */
+            variant(v)->distances_from(d, means + d, x, &here, 1, distances);
+            assert_true(distances[0] == imp_squared_distance(x, means + d, d));
+        }
+        free(means);
+        free(x);
+    }
+}
+
+static void check_shares(const imp_kernels *kernels, const double *score, size_t count, double most)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += exp(score[i] - most);
+    float *probability = malloc(count * sizeof *probability);
+    double *share = malloc(count * sizeof *share);
+    memcpy(share, score, count * sizeof *share);
+    kernels->probabilities(count, score, most, probability);
+    kernels->normalize(count, most, share);
+    double *exponential = malloc(count * sizeof *exponential);
+    for (size_t i = 0; i < count; i++)
+        exponential[i] = score[i] - most;
+    kernels->exponentials(count, exponential);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(fabs(exponential[i] - exp(score[i] - most)) <=
+                    1e-14 * exp(score[i] - most) + 1e-307);
+        double expected = exp(score[i] - most) / sum;
+        /* floats end where they would lose digits, doubles much later; a score that is rounded to
+         * float is off in proportion to it */
+        double relative = 1e-6 + FLT_EPSILON * fmin(most - score[i], 100);
+        assert_true(fabs(probability[i] - expected) < relative * expected + 2e-38);
+        assert_true(fabs(share[i] - expected) <= 1e-14 * expected + 1e-307);
+    }
+    free(probability);
+    free(share);
+    free(exponential);
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    imp_random random = imp_random_start(2, 0, 0);
+    static const double scales[] = {1e-9, 1, 20, 300, 1e6};
+    for (size_t count = 1; count < 80; count++)
+        for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+            double *score = draw(&random, count, scales[s]), most = -INFINITY;
+            if (count % 5 == 1)
+                score[count / 2] = -INFINITY;
+            if (count > 1 && count % 5 == 2)
+                score[count / 3] = -DBL_MAX;
+            for (size_t i = 0; i < count; i++)
+                most = fmax(most, score[i]);
+            for (size_t v = 0; v < VARIANTS && most > -DBL_MAX; v++)
+                if (variant(v))
+                    check_shares(variant(v), score, count, most);
+            free(score);
+        }
+}
+
+static void test_weighted_sum(void **state)
+{
+    (void)state;
+    enum { ROWS = 30, SHARES = 17 };
+    imp_random random = imp_random_start(3, 0, 0);
+    for (size_t d = 1; d < 80; d += 3) {
+        double *z = draw(&random, SHARES, 1), *before = draw(&random, d, 1);
+        double *sum = malloc(d * sizeof *sum);
+        float *rows = malloc(ROWS * d * sizeof *rows);
+        uint32_t which[SHARES];
+        for (size_t i = 0; i < ROWS * d; i++)
+            rows[i] = (float)imp_random_normal(&random);
+        for (size_t i = 0; i < SHARES; i++)
+            which[i] = imp_random_below(&random, ROWS);
+        for (size_t v = 0; v < VARIANTS; v++) {
+            if (!variant(v))
+                continue;
+            memcpy(sum, before, d * sizeof *sum);
+            variant(v)->weighted_sum(d, rows, which, z, SHARES, sum);
+            for (size_t j = 0; j < d; j++) {
+                double expected = before[j];
+                for (size_t i = 0; i < SHARES; i++)
+                    expected += z[i] * rows[which[i] * d + j];
+                assert_true(fabs(sum[j] - expected) < 1e-12);
+            }
+        }
+        free(z);
+        free(before);
+        free(sum);
+        free(rows);
+    }
+}
+
+/* Rows of whole numbers up to `most`, as int16_t and float. */
+static void draw_whole(imp_random *random, size_t count, int most, int16_t *rows, float *floats)
+{
+    for (size_t i = 0; i < count; i++) {
+        int value = (int)imp_random_below(random, (uint32_t)(2 * most + 1)) - most;
+        if (rows)
+            rows[i] = (int16_t)value;
+        if (floats)
+            floats[i] = (float)value;
+    }
+}
+
+/* Of whole numbers scores are exact up to what |c|^2 / 2 loses. */
+static void check_scores(imp_random *random, const imp_kernels *kernels)
+{
+    size_t d = 2 * (1 + imp_random_below(random, 30)), width = kernels->nearest_width;
+    size_t panels = 1 + imp_random_below(random, 4), count = panels * width;
+    size_t points = 1 + imp_random_below(random, IMP_NEAREST_POINTS);
+    int16_t *rows = calloc(IMP_NEAREST_POINTS * d, sizeof *rows);
+    float *centers = malloc(count * d * sizeof *centers);
+    int32_t *packed = imp_allocate(panels * kernels->nearest_panel(d), sizeof *packed);
+    int32_t *scores = imp_allocate(IMP_NEAREST_POINTS * count, sizeof *scores);
+    bool there[4 * IMP_MOST_NEAREST_WIDTH];
+    draw_whole(random, points * d, 50, rows, NULL);
+    draw_whole(random, count * d, 50, NULL, centers);
+    for (size_t c = 0; c < count; c++)
+        there[c] = imp_random_below(random, 4) > 0;
+    for (size_t p = 0; p < panels; p++)
+        kernels->nearest_pack(width, d, centers + p * width * d, there + p * width,
+                              packed + p * kernels->nearest_panel(d));
+    kernels->nearest_scores(points, d, rows, 1, 0, count, packed, scores, count);
+    for (size_t i = 0; i < points; i++) {
+        for (size_t c = 0; c < count; c++) {
+            double product = 0, square = 0;
+            for (size_t j = 0; j < d; j++) {
+                product += rows[i * d + j] * (double)centers[c * d + j];
+                square += (double)centers[c * d + j] * centers[c * d + j];
+            }
+            if (there[c])
+                assert_true(fabs(scores[i * count + c] - (product - square / 2)) <= 1);
+            else
+                assert_true(scores[i * count + c] < IMP_LEAST_SCORE);
+        }
+        uint32_t which[4 * IMP_MOST_NEAREST_WIDTH];
+        int32_t least = scores[i * count + count / 2];
+        size_t found = kernels->nearest_over(count, scores + i * count, least, which), over = 0;
+        for (size_t c = 0; c < count; c++)
+            if (scores[i * count + c] >= least)
+                assert_int_equal(which[over++], c);
+        assert_int_equal(found, over);
+    }
+    free(rows);
+    free(centers);
+    imp_release(packed);
+    imp_release(scores);
+}
+
+static void check_maxima(imp_random *random, const imp_kernels *kernels)
+{
+    enum { GROUPS = 5, DEEPEST = 16, LANES = 16 };
+    size_t lanes = kernels->lanes, rows = 0;
+    uint32_t depth[GROUPS];
+    for (size_t g = 0; g < GROUPS; g++)
+        rows += depth[g] = 1 + imp_random_below(random, DEEPEST);
+    int32_t *scores = imp_allocate(rows * lanes, sizeof *scores), *at = scores;
+    _Alignas(64) int32_t best[GROUPS * LANES], second[GROUPS * LANES], row[GROUPS * LANES];
+    for (size_t i = 0; i < rows * lanes; i++)
+        scores[i] = (int32_t)imp_random_below(random, 30) - 15;
+    kernels->nearest_maxima(GROUPS, depth, scores, best, second, row);
+    for (size_t g = 0; g < GROUPS; at += depth[g++] * lanes)
+        for (size_t l = 0; l < lanes; l++) {
+            int32_t first = INT32_MIN, next = INT32_MIN;
+            for (size_t r = 0; r < depth[g]; r++) {
+                int32_t score = at[r * lanes + l], loser = score < first ? score : first;
+                next = loser > next ? loser : next;
+                first = score > first ? score : first;
+            }
+            assert_int_equal(best[g * lanes + l], first);
+            assert_int_equal(second[g * lanes + l], next);
+            assert_int_equal(at[(size_t)row[g * lanes + l] * lanes + l], first);
+        }
+    imp_release(scores);
+}
+
+static void test_scores(void **state)
+{
+    (void)state;
+    imp_random random = imp_random_start(4, 0, 0);
+    for (int round = 0; round < 40; round++)
+        for (size_t v = 0; v < VARIANTS; v++)
+            if (variant(v)) {
+                check_scores(&random, variant(v));
+                check_maxima(&random, variant(v));
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_weighted_sum),
+        cmocka_unit_test(test_scores),
+    };
+    return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
+}
