@@ -3,6 +3,7 @@
  *
  * Last line: 0 blocks are still held
  */
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -11,8 +12,9 @@
 
 #include "must.h"
 
+/* Atomic: the library's threads allocate at the same time. */
 typedef struct account {
-    size_t blocks, bytes;
+    atomic_size_t blocks, bytes;
 } account;
 
 static void *allocate(size_t size, size_t alignment, void *context)
@@ -42,11 +44,11 @@ int main(void)
     imp_mixture *mixture;
     imp_error error;
     must(imp_mixture_fit(points, labels, 4, 2, NULL, &mixture, &error), &error);
-    printf("a mixture is %zu blocks; %zu bytes were asked for on the way to it\n", kept.blocks,
-           kept.bytes);
+    printf("a mixture is %zu blocks; %zu bytes were asked for on the way to it\n",
+           (size_t)kept.blocks, (size_t)kept.bytes);
     imp_mixture_free(mixture);
 
-    printf("%zu blocks are still held\n", kept.blocks);
+    printf("%zu blocks are still held\n", (size_t)kept.blocks);
     imp_set_allocator(NULL); /* the C library's again */
     return 0;
 }

@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/* The library's threads call both at once, so they are as safe for that as malloc() is. */
 typedef struct imp_allocator {
     /* At least `size` bytes at a multiple of `alignment` (a power of two), or NULL. */
     void *(*allocate)(size_t size, size_t alignment, void *context);
