@@ -27,12 +27,16 @@ static const struct {
 } dtypes[] = {
     [IMP_FLOAT32] = {"float32", "<f4", 4}, [IMP_FLOAT64] = {"float64", "<f8", 8},
     [IMP_INT32] = {"int32", "<i4", 4},     [IMP_INT64] = {"int64", "<i8", 8},
-    [IMP_UINT8] = {"uint8", "|u1", 1},
+    [IMP_UINT8] = {"uint8", "|u1", 1},     [IMP_FLOAT16] = {"float16", "<f2", 2},
+    [IMP_INT8] = {"int8", "|i1", 1},       [IMP_INT16] = {"int16", "<i2", 2},
+    [IMP_UINT16] = {"uint16", "<u2", 2},   [IMP_BOOL] = {"bool", "|b1", 1},
 };
 
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 
-#define SUPPORTED "float32 ('<f4'), float64 ('<f8'), int32 ('<i4'), int64 ('<i8') and uint8 ('|u1')"
+#define SUPPORTED                                                                            \
+    "float16 ('<f2'), float32 ('<f4'), float64 ('<f8'), int8 ('|i1'), int16 ('<i2'), int32 " \
+    "('<i4'), int64 ('<i8'), uint8 ('|u1'), uint16 ('<u2') and bool ('|b1')"
 
 static bool is_dtype(imp_dtype dtype)
 {
@@ -325,25 +329,24 @@ static imp_status parse_header(cursor *c, header *h, imp_error *error)
     return IMP_OK;
 }
 
-static imp_status find_dtype(slice descr, imp_dtype *dtype, imp_error *error)
+static imp_status find_dtype(const char *descr, imp_dtype *dtype, imp_error *error)
 {
     for (size_t i = 0; i < DTYPES; i++)
-        if (is(descr, dtypes[i].descr)) {
+        if (strcmp(descr, dtypes[i].descr) == 0) {
             *dtype = (imp_dtype)i;
             return IMP_OK;
         }
 
-    if (descr.size > 0 && descr.text[0] == '>')
+    if (descr[0] == '>')
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "its dtype '%.*s' is big-endian; save it little-endian, as one of %s",
-                        shown(descr), descr.text, SUPPORTED);
-    if (descr.size > 1 && descr.text[1] == 'O')
+                        "its dtype '%s' is big-endian; save it little-endian, as one of %s", descr,
+                        SUPPORTED);
+    if (descr[0] != '\0' && descr[1] == 'O')
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "its dtype '%.*s' holds Python objects; save numbers, as one of %s",
-                        shown(descr), descr.text, SUPPORTED);
+                        "its dtype '%s' holds Python objects; save numbers, as one of %s", descr,
+                        SUPPORTED);
     return imp_fail(error, IMP_EUNSUPPORTED,
-                    "its dtype '%.*s' is not supported; the supported ones are %s", shown(descr),
-                    descr.text, SUPPORTED);
+                    "its dtype '%s' is not supported; the supported ones are %s", descr, SUPPORTED);
 }
 
 /* ---- reading ---- */
@@ -392,50 +395,91 @@ static imp_status find_header(const unsigned char *bytes, size_t size, cursor *c
     return IMP_OK;
 }
 
-imp_status imp_npy_parse_layout(const unsigned char *bytes, size_t known, size_t size,
-                                imp_array *array, size_t *begin, imp_error *error)
+imp_status imp_npy_parse_header(const unsigned char *bytes, size_t known, imp_npy_header *out,
+                                imp_error *error)
 {
+    *out = (imp_npy_header){0};
     cursor c = {0};
-    imp_status status = find_header(bytes, known, &c, begin, error);
+    header h = {0};
+    imp_status status = find_header(bytes, known, &c, &out->begin, error);
+    if (status == IMP_OK)
+        status = parse_header(&c, &h, error);
+    if (status != IMP_OK)
+        return status;
+    snprintf(out->descr, sizeof out->descr, "%.*s", (int)h.descr.size, h.descr.text);
+    out->fortran = h.fortran && h.rank > 1;
+    out->rank = h.rank;
+    memcpy(out->shape, h.shape, h.rank * sizeof *h.shape);
+    return IMP_OK;
+}
+
+imp_status imp_npy_layout(const imp_npy_header *h, size_t size, imp_array *array, imp_error *error)
+{
+    *array = (imp_array){0};
+    imp_dtype dtype = IMP_FLOAT32;
+    imp_status status = find_dtype(h->descr, &dtype, error);
     if (status != IMP_OK)
         return status;
 
-    header h = {0};
-    imp_dtype dtype = IMP_FLOAT32;
-    if ((status = parse_header(&c, &h, error)) != IMP_OK ||
-        (status = find_dtype(h.descr, &dtype, error)) != IMP_OK)
-        return status;
-    if (h.fortran && h.rank > 1)
-        return imp_fail(error, IMP_EUNSUPPORTED,
-                        "its %zu dimensions are in Fortran order; save it in C order", h.rank);
-
     /* Compared before anything is allocated: a small file cannot ask for a large block. */
     size_t count, needed;
-    if (!imp_shape_size(dtype, h.rank, h.shape, &count, &needed))
+    if (!imp_shape_size(dtype, h->rank, h->shape, &count, &needed))
         return imp_fail(error, IMP_EFORMAT, "its shape %s of %s does not fit in any memory",
-                        imp_shape_format(h.rank, h.shape).text, imp_dtype_name(dtype));
-    if (size - *begin != needed)
-        return imp_fail(
-            error, IMP_EFORMAT, "it holds %zu bytes of data where its shape %s of %s needs %zu",
-            size - *begin, imp_shape_format(h.rank, h.shape).text, imp_dtype_name(dtype), needed);
+                        imp_shape_format(h->rank, h->shape).text, imp_dtype_name(dtype));
+    if (size - h->begin != needed)
+        return imp_fail(error, IMP_EFORMAT,
+                        "it holds %zu bytes of data where its shape %s of %s needs %zu",
+                        size - h->begin, imp_shape_format(h->rank, h->shape).text,
+                        imp_dtype_name(dtype), needed);
 
-    *array = (imp_array){.dtype = dtype, .rank = h.rank, .count = count};
-    memcpy(array->shape, h.shape, h.rank * sizeof *h.shape);
+    *array = (imp_array){.dtype = dtype, .rank = h->rank, .count = count};
+    memcpy(array->shape, h->shape, h->rank * sizeof *h->shape);
     return IMP_OK;
+}
+
+/* Copies elements whose first index runs fastest to where the last one does. */
+static void to_c_order(const imp_array *array, const unsigned char *from)
+{
+    size_t size = dtypes[array->dtype].size, rank = array->rank;
+    size_t step[IMP_MAX_RANK], index[IMP_MAX_RANK] = {0}, at = 0, product = 1;
+    for (size_t i = 0; i < rank; i++) {
+        step[i] = product;
+        product *= array->shape[i];
+    }
+    for (size_t i = 0; i < array->count; i++) {
+        memcpy((unsigned char *)array->data + i * size, from + at * size, size);
+        for (size_t r = rank; r-- > 0;) {
+            at += step[r];
+            if (++index[r] < array->shape[r])
+                break;
+            at -= step[r] * array->shape[r];
+            index[r] = 0;
+        }
+    }
+}
+
+/* The array of a whole file in memory. */
+static imp_status copy_array(const imp_npy_header *h, const unsigned char *bytes,
+                             const imp_array *layout, imp_array *array, imp_error *error)
+{
+    imp_status status = imp_array_create(array, layout->dtype, layout->rank, layout->shape, error);
+    if (status == IMP_OK && h->fortran)
+        to_c_order(array, bytes + h->begin);
+    else if (status == IMP_OK)
+        memcpy(array->data, bytes + h->begin, array->count * dtypes[array->dtype].size);
+    return status;
 }
 
 imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *array,
                          imp_error *error)
 {
-    imp_array layout = {0};
-    size_t begin = 0;
-    *array = layout;
-    imp_status status = imp_npy_parse_layout(bytes, size, size, &layout, &begin, error);
+    imp_npy_header h;
+    imp_array layout;
+    *array = (imp_array){0};
+    imp_status status = imp_npy_parse_header(bytes, size, &h, error);
     if (status == IMP_OK)
-        status = imp_array_create(array, layout.dtype, layout.rank, layout.shape, error);
-    if (status == IMP_OK)
-        memcpy(array->data, bytes + begin, size - begin);
-    return status;
+        status = imp_npy_layout(&h, size, &layout, error);
+    return status == IMP_OK ? copy_array(&h, bytes, &layout, array, error) : status;
 }
 
 static bool begins_right(const unsigned char *bytes, size_t size)
@@ -452,15 +496,22 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
     imp_status status = imp_file_read_if(path, PTRDIFF_MAX, begins_right, &bytes, &size, error);
     if (status != IMP_OK)
         return status;
-    size_t begin = 0;
-    status = imp_npy_parse_layout(bytes, size, size, array, &begin, error);
-    if (status != IMP_OK) {
-        imp_error_prefix(error, path);
+    imp_npy_header h;
+    imp_array layout = {0};
+    status = imp_npy_parse_header(bytes, size, &h, error);
+    if (status == IMP_OK)
+        status = imp_npy_layout(&h, size, &layout, error);
+    if (status == IMP_OK && h.fortran)
+        status = copy_array(&h, bytes, &layout, array, error);
+    if (status != IMP_OK || h.fortran) {
+        if (status != IMP_OK)
+            imp_error_prefix(error, path);
         imp_release(bytes);
         return status;
     }
     /* The array takes the file's memory over: a large one is never held twice. */
-    memmove(bytes, bytes + begin, size - begin);
+    memmove(bytes, bytes + h.begin, size - h.begin);
+    *array = layout;
     array->data = bytes;
     return IMP_OK;
 }

@@ -1,5 +1,6 @@
 /*
- * npy.h - arrays in NumPy's .npy format: versions 1 and 2, little-endian, C order.
+ * npy.h - arrays in NumPy's .npy format: versions 1 and 2, little-endian. Those in Fortran order
+ * become C order when they are read.
  */
 #ifndef IMP_BASE_NPY_H
 #define IMP_BASE_NPY_H
@@ -11,7 +12,19 @@
 
 #include "base/file.h"
 
-typedef enum imp_dtype { IMP_FLOAT32, IMP_FLOAT64, IMP_INT32, IMP_INT64, IMP_UINT8 } imp_dtype;
+/* The first five are also those of safetensors. */
+typedef enum imp_dtype {
+    IMP_FLOAT32,
+    IMP_FLOAT64,
+    IMP_INT32,
+    IMP_INT64,
+    IMP_UINT8,
+    IMP_FLOAT16,
+    IMP_INT8,
+    IMP_INT16,
+    IMP_UINT16,
+    IMP_BOOL
+} imp_dtype;
 
 /* Bytes per element. */
 size_t imp_dtype_size(imp_dtype dtype);
@@ -50,8 +63,8 @@ imp_status imp_array_create(imp_array *array, imp_dtype dtype, size_t rank, cons
 void imp_array_clear(imp_array *array);
 
 /* Reads the array held in `size` bytes (the whole content of a .npy file). On failure *array is
- * zeroed: IMP_EUNSUPPORTED for a sound file of a kind not read here (version 3, big-endian, Fortran
- * order, another dtype, more than IMP_MAX_RANK dimensions), IMP_EFORMAT for an unsound one. */
+ * zeroed: IMP_EUNSUPPORTED for a sound file of a kind not read here (version 3, big-endian, another
+ * dtype, more than IMP_MAX_RANK dimensions), IMP_EFORMAT for an unsound one. */
 imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *array,
                          imp_error *error);
 
@@ -74,6 +87,7 @@ typedef struct imp_npy_file {
     imp_array layout; /* without data */
     char *path;
     size_t begin; /* of the elements, in bytes */
+    bool fortran; /* the first index runs fastest */
     int descriptor;
 } imp_npy_file;
 
@@ -89,10 +103,22 @@ void imp_npy_close(imp_npy_file *file);
 imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t count, float *rows,
                              imp_error *error);
 
-/* The array's type and shape from the first `known` bytes of a file of `size` bytes; its elements
- * begin at byte *begin. IMP_EFORMAT if the header does not end within them. */
-imp_status imp_npy_parse_layout(const unsigned char *bytes, size_t known, size_t size,
-                                imp_array *layout, size_t *begin, imp_error *error);
+/* What a file says of itself before its elements. */
+typedef struct imp_npy_header {
+    char descr[40]; /* the dtype as NumPy writes it, cut to fit */
+    bool fortran;   /* the first index runs fastest */
+    size_t rank;
+    size_t shape[IMP_MAX_RANK];
+    size_t begin; /* of the elements, in bytes */
+} imp_npy_header;
+
+/* From the first `known` bytes of a file. IMP_EFORMAT if the header does not end within them. */
+imp_status imp_npy_parse_header(const unsigned char *bytes, size_t known, imp_npy_header *header,
+                                imp_error *error);
+
+/* The array's type and shape from that and the `size` bytes that the file has. */
+imp_status imp_npy_layout(const imp_npy_header *header, size_t size, imp_array *layout,
+                          imp_error *error);
 
 /* Writes the array as version 1, whose header holds any shape of IMP_MAX_RANK dimensions, into a
  * file that is open. After a failure the writer has abandoned itself. */

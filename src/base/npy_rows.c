@@ -22,6 +22,16 @@
 
 /* ---- elements as floats ---- */
 
+/* IEEE 754's binary16: a sign, 5 bits of exponent and 10 of the fraction. */
+static double half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction ? (double)NAN : (double)INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -value : value;
+}
+
 double imp_element(imp_dtype dtype, const void *elements, size_t i)
 {
     switch (dtype) {
@@ -33,6 +43,16 @@ double imp_element(imp_dtype dtype, const void *elements, size_t i)
         return ((const int32_t *)elements)[i];
     case IMP_INT64:
         return (double)((const int64_t *)elements)[i];
+    case IMP_FLOAT16:
+        return half(((const uint16_t *)elements)[i]);
+    case IMP_INT8:
+        return ((const int8_t *)elements)[i];
+    case IMP_INT16:
+        return ((const int16_t *)elements)[i];
+    case IMP_UINT16:
+        return ((const uint16_t *)elements)[i];
+    case IMP_BOOL:
+        return ((const uint8_t *)elements)[i] != 0;
     case IMP_UINT8:
         break;
     }
@@ -111,9 +131,14 @@ static imp_status read_layout(imp_npy_file *file, imp_error *error)
         return imp_fail(error, IMP_ENOMEM, "out of memory for the header of '%s'", file->path);
     imp_status status = read_at(file, 0, bytes, known, &known, error);
     if (!status) {
-        status = imp_npy_parse_layout(bytes, known, size, &file->layout, &file->begin, error);
+        imp_npy_header header;
+        status = imp_npy_parse_header(bytes, known, &header, error);
+        if (!status)
+            status = imp_npy_layout(&header, size, &file->layout, error);
         if (status)
             imp_error_prefix(error, file->path);
+        file->begin = header.begin;
+        file->fortran = header.fortran;
     }
     imp_release(bytes);
     return status;
@@ -147,40 +172,68 @@ void imp_npy_close(imp_npy_file *file)
 
 enum { AT_ONCE = 4096 }; /* elements that are converted together */
 
-/* Elements first .. first + count - 1 become floats, or fail by their row and column. */
+/* Elements first .. first + count - 1 of the file become floats. *good is how many are finite
+ * before the first that is not, whose value *bad is then. */
 static imp_status read_elements(const imp_npy_file *file, size_t first, size_t count, float *floats,
-                                imp_error *error)
+                                size_t *good, double *bad, imp_error *error)
 {
-    const imp_array *layout = &file->layout;
-    size_t size = imp_dtype_size(layout->dtype), got;
+    imp_dtype dtype = file->layout.dtype;
+    size_t size = imp_dtype_size(dtype), got;
     _Alignas(8) unsigned char buffer[AT_ONCE * 8];
-    void *elements = layout->dtype == IMP_FLOAT32 ? (void *)floats : buffer;
+    void *elements = dtype == IMP_FLOAT32 ? (void *)floats : buffer;
     imp_status status =
         read_at(file, file->begin + first * size, elements, count * size, &got, error);
     if (status)
         return status;
     if (got < count * size)
         return cannot_read(file->path, "it was cut short while it was in use", error);
-    size_t good = imp_to_floats(layout->dtype, elements, count, floats);
-    if (good == count)
-        return IMP_OK;
-    return imp_fail_no_float(file->path, (first + good) / layout->shape[1],
-                             (first + good) % layout->shape[1],
-                             imp_element(layout->dtype, elements, good), error);
+    *good = imp_to_floats(dtype, elements, count, floats);
+    *bad = *good < count ? imp_element(dtype, elements, *good) : 0;
+    return IMP_OK;
+}
+
+/* Rows of a file in which columns follow each other: a piece of every column at a time. */
+static imp_status read_columns(const imp_npy_file *file, size_t begin, size_t count, float *rows,
+                               imp_error *error)
+{
+    size_t n = file->layout.shape[0], d = file->layout.shape[1], good;
+    float floats[AT_ONCE];
+    double bad;
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        size_t part = count - from < AT_ONCE ? count - from : AT_ONCE;
+        for (size_t column = 0; column < d; column++) {
+            imp_status status =
+                read_elements(file, column * n + begin + from, part, floats, &good, &bad, error);
+            if (status)
+                return status;
+            if (good < part)
+                return imp_fail_no_float(file->path, begin + from + good, column, bad, error);
+            for (size_t i = 0; i < part; i++)
+                rows[(from + i) * d + column] = floats[i];
+        }
+    }
+    return IMP_OK;
 }
 
 imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t count, float *rows,
                              imp_error *error)
 {
-    size_t first = begin * file->layout.shape[1], left = count * file->layout.shape[1];
+    if (file->fortran)
+        return read_columns(file, begin, count, rows, error);
+    size_t d = file->layout.shape[1], first = begin * d, left = count * d, good;
     size_t most = file->layout.dtype == IMP_FLOAT32 ? left : AT_ONCE;
-    imp_status status = IMP_OK;
-    while (left > 0 && !status) {
+    double bad;
+    while (left > 0) {
         size_t part = left < most ? left : most;
-        status = read_elements(file, first, part, rows, error);
+        imp_status status = read_elements(file, first, part, rows, &good, &bad, error);
+        if (status)
+            return status;
+        if (good < part)
+            return imp_fail_no_float(file->path, (first + good) / d, (first + good) % d, bad,
+                                     error);
         first += part;
         rows += part;
         left -= part;
     }
-    return status;
+    return IMP_OK;
 }

@@ -122,7 +122,8 @@ int imp_read_labels(const char *command, const char *path, int32_t **labels, siz
     int status = load(command, path, &array);
     if (status != IMP_GO_ON)
         return status;
-    bool integers = array.dtype != IMP_FLOAT32 && array.dtype != IMP_FLOAT64;
+    bool integers =
+        array.dtype != IMP_FLOAT32 && array.dtype != IMP_FLOAT64 && array.dtype != IMP_FLOAT16;
     if (array.rank != 1 || !integers) {
         imp_shape_text shape = imp_shape_format(array.rank, array.shape);
         status = imp_complain(IMP_EXIT_FAILURE, command,

@@ -15,9 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* What was accepted must be what the bytes say; what was refused must say why. */
     if (status == IMP_OK) {
+        imp_npy_header header;
         size_t bytes = array.count * imp_dtype_size(array.dtype);
         if (array.data == NULL || bytes > size || array.rank > IMP_MAX_RANK ||
-            memcmp(array.data, data + size - bytes, bytes) != 0)
+            imp_npy_parse_header(data, size, &header, NULL))
+            abort();
+        if (!header.fortran && memcmp(array.data, data + size - bytes, bytes) != 0)
             abort();
     } else if (array.data != NULL || error.status != status || error.message[0] == '\0') {
         abort();
