@@ -28,7 +28,7 @@ declare -A layer_of=(
     [encoder]=nn [network]=nn [optimizer]=nn
     [dataset]=data
     [episode]=episode
-    [cluster]=methods [method]=methods [metrics]=methods [mixture]=methods [rule]=methods
+    [cluster]=methods [method]=methods [metrics]=methods [mixture]=methods [rule]=methods [suggest]=methods
     [settings]=settings
     [model]=model
     [evaluate]=evaluate

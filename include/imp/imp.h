@@ -22,6 +22,7 @@
 #include <imp/rule.h>
 #include <imp/settings.h>
 #include <imp/status.h>
+#include <imp/suggest.h>
 #include <imp/train.h>
 #include <imp/version.h>
 

@@ -173,10 +173,8 @@ static imp_status try_all(choosing *at, imp_error *error)
 
 /* ---- candidates ---- */
 
-/* The metric that nothing need be said for. The center of one class is no center for those that may
- * come later. */
-static imp_status find_usual(const float *x, size_t n, size_t d, size_t way, imp_metric_kind *usual,
-                             imp_error *error)
+imp_status imp_usual_metric(const float *x, size_t n, size_t d, size_t way, imp_metric_kind *usual,
+                            imp_error *error)
 {
     bool unlike;
     imp_status status = imp_features_unlike(x, n, d, &unlike, error);
@@ -411,7 +409,7 @@ imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int
                            .accuracy = NAN};
     choosing at = {.bounds = bounds};
     imp_metric_kind usual;
-    imp_status status = find_usual(x, n, d, way, &usual, error);
+    imp_status status = imp_usual_metric(x, n, d, way, &usual, error);
     if (!status && choice->metric == IMP_METRIC_AUTO)
         choice->metric = usual;
     if (!status)

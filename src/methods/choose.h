@@ -42,4 +42,9 @@ imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int
                       size_t d, size_t way, imp_choice *choice, imp_error *error);
 void imp_choice_release(imp_choice *choice);
 
+/* The metric that nothing need be said for. The center of one class is no center for those that may
+ * come later; 0 classes are an unknown number. IMP_ENOMEM. */
+imp_status imp_usual_metric(const float *x, size_t n, size_t d, size_t way, imp_metric_kind *usual,
+                            imp_error *error);
+
 #endif

@@ -84,6 +84,17 @@ static void clusterings(void)
     imp_clustering_free(found);
 }
 
+static void suggesters(void)
+{
+    BEGIN(imp_suggester_options, size);
+    imp_suggester *suggester;
+    imp_error error;
+    REFUSED(imp_suggester_create(x, 6, 2, &box.options, &suggester, &error));
+    must(imp_suggester_create(x, 6, 2, &box.options, &suggester, &error), &error);
+    printf("suggester: %zu groups\n", imp_suggester_summarize(suggester).groups);
+    imp_suggester_free(suggester);
+}
+
 static void methods(void)
 {
     BEGIN(imp_method_options, size);
@@ -216,6 +227,7 @@ int main(void)
 {
     mixtures();
     clusterings();
+    suggesters();
     methods();
     networks();
     models();
