@@ -426,7 +426,7 @@ imp_status imp_npy_layout(const imp_npy_header *h, size_t size, imp_array *array
     if (!imp_shape_size(dtype, h->rank, h->shape, &count, &needed))
         return imp_fail(error, IMP_EFORMAT, "its shape %s of %s does not fit in any memory",
                         imp_shape_format(h->rank, h->shape).text, imp_dtype_name(dtype));
-    if (size - h->begin != needed)
+    if (size != IMP_NPY_ANY_SIZE && size - h->begin != needed)
         return imp_fail(error, IMP_EFORMAT,
                         "it holds %zu bytes of data where its shape %s of %s needs %zu",
                         size - h->begin, imp_shape_format(h->rank, h->shape).text,

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 #include <imp/status.h>
 
@@ -89,18 +91,25 @@ typedef struct imp_npy_file {
     size_t begin; /* of the elements, in bytes */
     bool fortran; /* the first index runs fastest */
     int descriptor;
+    bool stream;           /* a pipe: elements are read once, from the first to the last */
+    size_t position;       /* how many bytes of it were read */
+    struct timespec stamp; /* when a file was last written, as it was when opened */
 } imp_npy_file;
 
-/* Opens a file that can be read at any place, which a pipe cannot; failures are those of
- * imp_npy_load(). Close with imp_npy_close(), which is harmless on a zeroed one; on failure *file
- * is that. */
+/* Opens a file or a pipe; failures are those of imp_npy_load(). Close with imp_npy_close(), which
+ * is harmless on a zeroed one; on failure *file is that. */
 imp_status imp_npy_open(const char *path, imp_npy_file *file, imp_error *error);
 void imp_npy_close(imp_npy_file *file);
 
+/* Gives the descriptor back, which a file can do without while it is not read, and takes one again:
+ * IMP_EIO when it is not the file any more that it was. A pipe stays as it is. */
+void imp_npy_rest(imp_npy_file *file);
+imp_status imp_npy_wake(imp_npy_file *file, imp_error *error);
+
 /* Reads rows begin .. begin + count - 1 of a file of two dimensions as floats. IMP_EINVAL for a
  * value that is no finite float, named by its row and column; IMP_EIO, also for a file that was cut
- * short since. */
-imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t count, float *rows,
+ * short since; IMP_EFORMAT for a pipe that goes on behind its last row. */
+imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, float *rows,
                              imp_error *error);
 
 /* What a file says of itself before its elements. */
@@ -115,6 +124,9 @@ typedef struct imp_npy_header {
 /* From the first `known` bytes of a file. IMP_EFORMAT if the header does not end within them. */
 imp_status imp_npy_parse_header(const unsigned char *bytes, size_t known, imp_npy_header *header,
                                 imp_error *error);
+
+/* A size that is not known before all was read. */
+#define IMP_NPY_ANY_SIZE SIZE_MAX
 
 /* The array's type and shape from that and the `size` bytes that the file has. */
 imp_status imp_npy_layout(const imp_npy_header *header, size_t size, imp_array *layout,

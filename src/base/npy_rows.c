@@ -97,13 +97,18 @@ static imp_status cannot_read(const char *path, const char *why, imp_error *erro
     return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, why);
 }
 
-/* Reads `size` bytes from `at` on; *got is less only at the end of the file. */
-static imp_status read_at(const imp_npy_file *file, size_t at, void *to, size_t size, size_t *got,
+/* Reads `size` bytes from `at` on, which of a pipe are the next; *got is less only at the end. */
+static imp_status read_at(imp_npy_file *file, size_t at, void *to, size_t size, size_t *got,
                           imp_error *error)
 {
     *got = 0;
+    if (file->stream && at != file->position)
+        return cannot_read(file->path, "a pipe is read once, from its beginning to its end", error);
     while (*got < size) {
-        ssize_t part = pread(file->descriptor, (char *)to + *got, size - *got, (off_t)(at + *got));
+        char *next = (char *)to + *got;
+        ssize_t part = file->stream
+                           ? read(file->descriptor, next, size - *got)
+                           : pread(file->descriptor, next, size - *got, (off_t)(at + *got));
         if (part < 0 && errno == EINTR)
             continue;
         if (part < 0)
@@ -112,29 +117,61 @@ static imp_status read_at(const imp_npy_file *file, size_t at, void *to, size_t 
             break;
         *got += (size_t)part;
     }
+    file->position = at + *got;
     return IMP_OK;
 }
 
-enum { LONGEST_HEADER = 1 << 20 }; /* NumPy's own are a few hundred bytes */
+enum {
+    LONGEST_HEADER = 1 << 20, /* NumPy's own are a few hundred bytes */
+    PREAMBLE = 12             /* bytes after which the length of any header is known */
+};
+
+/* A pipe's header and not a byte of what follows it; *known is what there is of it. */
+static imp_status read_stream_header(imp_npy_file *file, unsigned char *bytes, size_t *known,
+                                     imp_error *error)
+{
+    imp_status status = read_at(file, 0, bytes, PREAMBLE, known, error);
+    if (status || *known < PREAMBLE)
+        return status;
+    bool long_one = bytes[6] > 1;
+    size_t length = bytes[8] | (size_t)bytes[9] << 8, more;
+    if (long_one)
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    size_t end = (long_one ? PREAMBLE : PREAMBLE - 2) + length;
+    end = end < LONGEST_HEADER ? end : LONGEST_HEADER;
+    if (end <= PREAMBLE)
+        return IMP_OK;
+    status = read_at(file, PREAMBLE, bytes + PREAMBLE, end - PREAMBLE, &more, error);
+    *known += more;
+    return status;
+}
 
 static imp_status read_layout(imp_npy_file *file, imp_error *error)
 {
     struct stat about;
     if (fstat(file->descriptor, &about) != 0)
         return cannot_read(file->path, strerror(errno), error);
-    if (!S_ISREG(about.st_mode))
-        return imp_fail(error, IMP_EUNSUPPORTED, "cannot read '%s' in parts: it is no regular file",
-                        file->path);
-    size_t size = (size_t)about.st_size, known = size < LONGEST_HEADER ? size : LONGEST_HEADER;
+    file->stream = S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode);
+    if (!S_ISREG(about.st_mode) && !file->stream)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "cannot read '%s': it is neither a file nor a pipe", file->path);
+    file->stamp = about.st_mtim;
+    size_t size = file->stream ? IMP_NPY_ANY_SIZE : (size_t)about.st_size;
+    size_t known = size < LONGEST_HEADER ? size : LONGEST_HEADER;
     unsigned char *bytes = imp_allocate(known, 1);
     if (!bytes)
         return imp_fail(error, IMP_ENOMEM, "out of memory for the header of '%s'", file->path);
-    imp_status status = read_at(file, 0, bytes, known, &known, error);
+    imp_status status = file->stream ? read_stream_header(file, bytes, &known, error)
+                                     : read_at(file, 0, bytes, known, &known, error);
     if (!status) {
         imp_npy_header header;
         status = imp_npy_parse_header(bytes, known, &header, error);
         if (!status)
             status = imp_npy_layout(&header, size, &file->layout, error);
+        if (!status && file->stream && header.fortran && header.rank > 1)
+            status = imp_fail(error, IMP_EUNSUPPORTED,
+                              "its rows are in Fortran order, which a pipe cannot give one by one; "
+                              "save it in C order, or as a file");
         if (status)
             imp_error_prefix(error, file->path);
         file->begin = header.begin;
@@ -170,11 +207,33 @@ void imp_npy_close(imp_npy_file *file)
     *file = (imp_npy_file){0};
 }
 
+void imp_npy_rest(imp_npy_file *file)
+{
+    if (file->stream || file->descriptor < 0)
+        return;
+    close(file->descriptor);
+    file->descriptor = -1;
+}
+
+imp_status imp_npy_wake(imp_npy_file *file, imp_error *error)
+{
+    if (file->descriptor >= 0)
+        return IMP_OK;
+    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
+        return cannot_read(file->path, strerror(errno), error);
+    if (about.st_mtim.tv_sec != file->stamp.tv_sec || about.st_mtim.tv_nsec != file->stamp.tv_nsec)
+        return cannot_read(file->path, "it was changed while it was in use", error);
+    posix_fadvise(file->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    return IMP_OK;
+}
+
 enum { AT_ONCE = 4096 }; /* elements that are converted together */
 
 /* Elements first .. first + count - 1 of the file become floats. *good is how many are finite
  * before the first that is not, whose value *bad is then. */
-static imp_status read_elements(const imp_npy_file *file, size_t first, size_t count, float *floats,
+static imp_status read_elements(imp_npy_file *file, size_t first, size_t count, float *floats,
                                 size_t *good, double *bad, imp_error *error)
 {
     imp_dtype dtype = file->layout.dtype;
@@ -193,7 +252,7 @@ static imp_status read_elements(const imp_npy_file *file, size_t first, size_t c
 }
 
 /* Rows of a file in which columns follow each other: a piece of every column at a time. */
-static imp_status read_columns(const imp_npy_file *file, size_t begin, size_t count, float *rows,
+static imp_status read_columns(imp_npy_file *file, size_t begin, size_t count, float *rows,
                                imp_error *error)
 {
     size_t n = file->layout.shape[0], d = file->layout.shape[1], good;
@@ -215,7 +274,18 @@ static imp_status read_columns(const imp_npy_file *file, size_t begin, size_t co
     return IMP_OK;
 }
 
-imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t count, float *rows,
+/* Behind the last row of a pipe there must be nothing. */
+static imp_status check_end(imp_npy_file *file, imp_error *error)
+{
+    size_t got, end = file->begin + file->layout.count * imp_dtype_size(file->layout.dtype);
+    imp_status status = read_at(file, end, &(char){0}, 1, &got, error);
+    if (!status && got > 0)
+        status = imp_fail(error, IMP_EFORMAT, "%s: it goes on behind the data of its shape %s",
+                          file->path, imp_shape_format(2, file->layout.shape).text);
+    return status;
+}
+
+imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, float *rows,
                              imp_error *error)
 {
     if (file->fortran)
@@ -235,5 +305,7 @@ imp_status imp_npy_read_rows(const imp_npy_file *file, size_t begin, size_t coun
         rows += part;
         left -= part;
     }
+    if (file->stream && begin + count == file->layout.shape[0])
+        return check_end(file, error);
     return IMP_OK;
 }

@@ -273,7 +273,7 @@ int imp_command_cluster(int argc, char **argv)
     imp_point_file points;
     int32_t *labels = NULL;
     size_t count;
-    status = imp_point_file_open(command, argv[1], &points);
+    status = imp_point_file_open(command, argv[1], false, &points);
     if (status == IMP_GO_ON && given.labels)
         status = imp_read_labels(command, given.labels, &labels, &count);
     if (status == IMP_GO_ON && labels && count != points.source.count)

@@ -3,6 +3,7 @@
  */
 #include "cli/pictures.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/npy_shards.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "data/source.h"
@@ -21,11 +24,29 @@ bool imp_is_folder(const char *path)
     return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* Whether a folder has points in it, and nothing that pictures would come with: somebody may have
+ * written the vectors of pictures beside them. */
+static bool is_point_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool points = false, pictures = false;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *inside = entry->d_name[0] != '.' ? imp_source_join(path, entry->d_name) : NULL;
+        points |= imp_npy_is_shard(entry->d_name);
+        pictures |= imp_source_is_picture(entry->d_name) || (inside && imp_is_folder(inside));
+        imp_release(inside);
+    }
+    if (folder)
+        closedir(folder);
+    return points && !pictures;
+}
+
 bool imp_is_folder_or_archive(const char *path)
 {
     struct stat about;
-    return imp_is_folder(path) || (path && imp_source_is_archive(path) && stat(path, &about) == 0 &&
-                                   S_ISREG(about.st_mode));
+    return (imp_is_folder(path) && !is_point_folder(path)) ||
+           (path && imp_source_is_archive(path) && stat(path, &about) == 0 &&
+            S_ISREG(about.st_mode));
 }
 
 const char *imp_picture_word(const imp_picture_settings *settings)

@@ -47,7 +47,9 @@ typedef struct imp_picture_settings {
  * "--model"; NULL: none. */
 const char *imp_only_for_pictures(const imp_picture_settings *settings);
 
-/* Whether there is a folder at `path`, which may be NULL; or an archive in its place. */
+/* Whether there is a folder at `path`, which may be NULL; or, for pictures, an archive in its
+ * place. A folder of points, .npy files with neither pictures nor folders beside them, is none of
+ * these. */
 bool imp_is_folder(const char *path);
 bool imp_is_folder_or_archive(const char *path);
 

@@ -214,7 +214,7 @@ int imp_command_predict(int argc, char **argv)
     imp_point_file points = {0};
     status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
-        status = imp_point_file_open(command, argv[2], &points);
+        status = imp_point_file_open(command, argv[2], false, &points);
     imp_error error;
     if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <imp/metrics.h>
 
+#include "base/memory.h"
 #include "cli/destination.h"
 #include "methods/contingency.h"
 
@@ -29,78 +29,56 @@ static int load(const char *command, const char *path, imp_array *array)
     return IMP_GO_ON;
 }
 
-/* The array's values as floats, which *values are; a sentence names the place of one that is none.
- */
-static int to_floats(const char *command, const char *path, const imp_array *array, float **values)
+/* All rows of what is open. */
+static int read_all(const char *command, imp_npy_shards *shards, imp_rows *rows)
 {
-    *values = malloc((array->count ? array->count : 1) * sizeof **values);
-    if (!*values)
-        return complain_memory(command);
-    size_t good = imp_to_floats(array->dtype, array->data, array->count, *values);
-    if (good == array->count)
-        return IMP_GO_ON;
-    free(*values);
+    size_t values = 0;
+    float *room = NULL;
     imp_error error;
-    imp_fail_no_float(path, good / array->shape[1], good % array->shape[1],
-                      imp_element(array->dtype, array->data, good), &error);
-    return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-}
-
-/* Whether an array of that shape holds points. */
-static int check_shape(const char *command, const char *path, const imp_array *array)
-{
-    if (array->rank == 2)
-        return IMP_GO_ON;
-    imp_shape_text shape = imp_shape_format(array->rank, array->shape);
-    return imp_complain(IMP_EXIT_FAILURE, command,
-                        "%s: its shape is %s; points are rows and columns, (points, dimensions)",
-                        path, shape.text);
+    if (imp_multiply(shards->rows, shards->columns, &values) && values <= SIZE_MAX / sizeof *room)
+        room = malloc((values ? values : 1) * sizeof *room);
+    if (!room)
+        return complain_memory(command);
+    if (imp_npy_shards_read(shards, 0, shards->rows, room, &error)) {
+        free(room);
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    }
+    *rows = (imp_rows){room, shards->rows, shards->columns};
+    return IMP_GO_ON;
 }
 
 int imp_read_rows(const char *command, const char *path, imp_rows *rows)
 {
     *rows = (imp_rows){0};
-    imp_array array;
-    int status = load(command, path, &array);
-    if (status != IMP_GO_ON)
-        return status;
-    status = check_shape(command, path, &array);
-    if (status != IMP_GO_ON) {
-        imp_array_clear(&array);
-        return status;
-    }
-    float *values;
-    status = to_floats(command, path, &array, &values);
-    if (status == IMP_GO_ON)
-        *rows = (imp_rows){values, array.shape[0], array.shape[1]};
-    imp_array_clear(&array);
+    imp_npy_shards shards;
+    imp_error error;
+    if (imp_npy_shards_open(path, &shards, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int status = read_all(command, &shards, rows);
+    imp_npy_shards_close(&shards);
     return status;
 }
 
-int imp_point_file_open(const char *command, const char *path, imp_point_file *points)
+int imp_point_file_open(const char *command, const char *path, bool once, imp_point_file *points)
 {
     *points = (imp_point_file){0};
-    struct stat about;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
-        int status = imp_read_rows(command, path, &points->rows);
-        points->source =
-            imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
-        return status;
-    }
     imp_error error;
-    if (imp_npy_open(path, &points->file, &error))
+    if (imp_npy_shards_open(path, &points->shards, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    int status = check_shape(command, path, &points->file.layout);
-    if (status == IMP_GO_ON)
-        points->source = imp_source_of_file(&points->file);
-    else
-        imp_npy_close(&points->file);
+    points->source = imp_source_of_shards(&points->shards);
+    if (once || !points->shards.once)
+        return IMP_GO_ON;
+    int status = read_all(command, &points->shards, &points->rows);
+    points->source =
+        imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
+    if (status != IMP_GO_ON)
+        imp_point_file_close(points);
     return status;
 }
 
 void imp_point_file_close(imp_point_file *points)
 {
-    imp_npy_close(&points->file);
+    imp_npy_shards_close(&points->shards);
     free(points->rows.values);
     *points = (imp_point_file){0};
 }

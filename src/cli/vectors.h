@@ -31,12 +31,14 @@ int imp_read_rows(const char *command, const char *path, imp_rows *rows);
  * moved while it is open. */
 typedef struct imp_point_file {
     imp_point_source source;
-    imp_npy_file file; /* or, where that is no regular file and cannot be read twice, */
-    imp_rows rows;     /* all of it */
+    imp_npy_shards shards; /* or, where that is a pipe and has to be read more than once, */
+    imp_rows rows;         /* all of it */
 } imp_point_file;
 
-/* Opens what imp_read_rows() reads. A value that is no finite number is found when it is read. */
-int imp_point_file_open(const char *command, const char *path, imp_point_file *points);
+/* Opens what imp_read_rows() reads, or a folder of such files. A value that is no finite number is
+ * found when it is read. `once`: the points are read once, from the first to the last, which a pipe
+ * can do without memory for them. */
+int imp_point_file_open(const char *command, const char *path, bool once, imp_point_file *points);
 void imp_point_file_close(imp_point_file *points);
 
 /* A 1-dimensional array of integers. */

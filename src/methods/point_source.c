@@ -59,19 +59,17 @@ imp_point_source imp_source_of_points(const imp_points *points)
 
 /* ---- files ---- */
 
-static imp_status read_file(const imp_point_source *source, size_t begin, size_t count, float *room,
-                            const float **rows, imp_error *error)
+static imp_status read_shards(const imp_point_source *source, size_t begin, size_t count,
+                              float *room, const float **rows, imp_error *error)
 {
     *rows = room;
-    return imp_npy_read_rows(source->where, begin, count, room, error);
+    return imp_npy_shards_read(source->where, begin, count, room, error);
 }
 
-imp_point_source imp_source_of_file(const imp_npy_file *file)
+imp_point_source imp_source_of_shards(const imp_npy_shards *shards)
 {
-    return (imp_point_source){.dimensions = file->layout.shape[1],
-                              .count = file->layout.shape[0],
-                              .read = read_file,
-                              .where = file};
+    return (imp_point_source){
+        .dimensions = shards->columns, .count = shards->rows, .read = read_shards, .where = shards};
 }
 
 /* ---- blocks in an order ---- */

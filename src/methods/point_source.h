@@ -3,7 +3,7 @@
  *
  * What assigns points to clusters looks at a block of them, does with it what has to be done and
  * asks for the next one; it needs no more memory than for one block, whatever holds the rest. Rows
- * in memory and in a .npy file are such sources.
+ * in memory and in .npy files are such sources.
  */
 #ifndef IMP_METHODS_POINT_SOURCE_H
 #define IMP_METHODS_POINT_SOURCE_H
@@ -14,7 +14,7 @@
 
 #include <imp/status.h>
 
-#include "base/npy.h"
+#include "base/npy_shards.h"
 #include "methods/points.h"
 
 typedef struct imp_point_source {
@@ -38,9 +38,9 @@ imp_point_source imp_source_of_rows(const float *rows, size_t count, size_t dime
 /* The points of an episode by their numbers, whatever their order is. */
 imp_point_source imp_source_of_points(const imp_points *points);
 
-/* A (count, dimensions) array of any type in a file that is open. Values that are no finite floats
- * fail when they are read, with IMP_EINVAL and a sentence that names the file, row and column. */
-imp_point_source imp_source_of_file(const imp_npy_file *file);
+/* The rows of files that are open. Values that are no finite floats fail when they are read, with
+ * IMP_EINVAL and a sentence that names the file, row and column. */
+imp_point_source imp_source_of_shards(const imp_npy_shards *shards);
 
 static inline int32_t imp_source_label(const imp_point_source *source, size_t point)
 {

@@ -1,5 +1,6 @@
 /* test_npy.c - .npy files there and back, and a table of files that are not quite right. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "base/npy.h"
+#include "base/npy_shards.h"
 #include "failing_allocator.h"
 #include "scratch.h"
 
@@ -562,6 +565,118 @@ static void saving_survives_lack_of_memory(void **state)
     }
 }
 
+/* Rows first .. first + rows - 1 of an array whose every value tells its place. */
+static void save_rows(const char *path, imp_dtype dtype, size_t first, size_t rows, size_t columns)
+{
+    imp_array array;
+    size_t shape[2] = {rows, columns};
+    assert_int_equal(imp_array_create(&array, dtype, 2, shape, NULL), IMP_OK);
+    for (size_t i = 0; i < array.count; i++)
+        if (dtype == IMP_FLOAT32)
+            ((float *)array.data)[i] = (float)(first * columns + i);
+        else
+            ((int64_t *)array.data)[i] = (int64_t)(first * columns + i);
+    assert_int_equal(imp_npy_save(path, &array, NULL), IMP_OK);
+    imp_array_clear(&array);
+}
+
+static void a_folder_of_shards_is_one_array(void **state)
+{
+    const char *folder = *state;
+    /* "b-10" stands before "b-2", as Python sorts them; an empty shard holds nothing */
+    save_rows(scratch_file(state, "a.npy").text, IMP_FLOAT32, 0, 5, 3);
+    save_rows(scratch_file(state, "b-10.npy").text, IMP_INT64, 5, 1, 3);
+    save_rows(scratch_file(state, "b-11.npy").text, IMP_FLOAT32, 6, 0, 3);
+    save_rows(scratch_file(state, "b-2.npy").text, IMP_FLOAT32, 6, 7, 3);
+    scratch_write(scratch_file(state, "notes.txt").text, "no", 2);
+    scratch_write(scratch_file(state, ".b-3.npy").text, "no", 2);
+    assert_true(imp_npy_is_shard("a.npy"));
+    assert_false(imp_npy_is_shard(".npy"));
+    imp_npy_shards shards;
+    assert_int_equal(imp_npy_shards_open(folder, &shards, NULL), IMP_OK);
+    assert_int_equal(shards.count, 4);
+    assert_int_equal(shards.rows, 13);
+    for (size_t begin = 0; begin < 13; begin++)
+        for (size_t count = 0; begin + count <= 13; count++) {
+            float rows[13 * 3];
+            assert_int_equal(imp_npy_shards_read(&shards, begin, count, rows, NULL), IMP_OK);
+            for (size_t i = 0; i < count * 3; i++)
+                assert_true(rows[i] == (float)(begin * 3 + i));
+        }
+    /* a shard that is another one now */
+    imp_error error;
+    float row[3];
+    assert_int_equal(unlink(scratch_file(state, "a.npy").text), 0);
+    assert_int_equal(imp_npy_shards_read(&shards, 12, 1, row, NULL), IMP_OK);
+    assert_int_equal(imp_npy_shards_read(&shards, 0, 1, row, &error), IMP_EIO);
+    assert_non_null(strstr(error.message, "/a.npy': No such file"));
+    imp_npy_shards_close(&shards);
+}
+
+static void unfit_shards_are_named(void **state)
+{
+    const char *folder = *state;
+    imp_npy_shards shards;
+    imp_error error;
+    assert_int_equal(imp_npy_shards_open(folder, &shards, &error), IMP_EINVAL);
+    assert_non_null(strstr(error.message, "holds no .npy files"));
+    save_rows(scratch_file(state, "a.npy").text, IMP_FLOAT32, 0, 5, 3);
+    save_rows(scratch_file(state, "b.npy").text, IMP_FLOAT32, 0, 5, 4);
+    assert_int_equal(imp_npy_shards_open(folder, &shards, &error), IMP_EINVAL);
+    assert_non_null(strstr(error.message, "b.npy: its points have 4 dimensions, those of '"));
+    scratch_write(scratch_file(state, "b.npy").text, "no", 2);
+    assert_int_equal(imp_npy_shards_open(folder, &shards, &error), IMP_EFORMAT);
+    assert_int_equal(imp_npy_shards_open("no/such", &shards, &error), IMP_EIO);
+    failing_allocator memory = {0};
+    save_rows(scratch_file(state, "b.npy").text, IMP_FLOAT32, 0, 5, 3);
+    while (failing_allocator_next(&memory)) {
+        imp_status status = imp_npy_shards_open(folder, &shards, NULL);
+        imp_npy_shards_close(&shards);
+        failing_allocator_expect(&memory, status);
+    }
+}
+
+/* Feeds a pipe with the content of a file. */
+static void *feed(void *context)
+{
+    const char *const *paths = context;
+    FILE *from = fopen(paths[0], "rb"), *to = fopen(paths[1], "wb");
+    for (int c; from && to && (c = fgetc(from)) != EOF;)
+        fputc(c, to);
+    if (from)
+        fclose(from);
+    if (to)
+        fclose(to);
+    return NULL;
+}
+
+static void a_pipe_is_read_once(void **state)
+{
+    scratch_path file = scratch_file(state, "array.npy"), pipe = scratch_file(state, "pipe");
+    save_rows(file.text, IMP_INT64, 0, 500, 3);
+    assert_int_equal(mkfifo(pipe.text, 0600), 0);
+    for (int more = 0; more < 2; more++) {
+        pthread_t writer;
+        const char *paths[] = {file.text, pipe.text};
+        assert_int_equal(pthread_create(&writer, NULL, feed, paths), 0);
+        imp_npy_shards shards;
+        imp_error error;
+        float rows[300 * 3];
+        assert_int_equal(imp_npy_shards_open(pipe.text, &shards, NULL), IMP_OK);
+        assert_true(shards.once);
+        assert_int_equal(imp_npy_shards_read(&shards, 0, 300, rows, NULL), IMP_OK);
+        assert_true(rows[899] == 899);
+        assert_int_equal(imp_npy_shards_read(&shards, 0, 1, rows, &error), IMP_EIO);
+        assert_int_equal(imp_npy_shards_read(&shards, 300, 200, rows, &error),
+                         more ? IMP_EFORMAT : IMP_OK);
+        imp_npy_shards_close(&shards);
+        pthread_join(writer, NULL);
+        FILE *end = fopen(file.text, "ab");
+        fputc(0, end);
+        fclose(end);
+    }
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
 
 /* It would go on for ever; its first bytes tell that it is of another kind. */
@@ -593,6 +708,9 @@ int main(void)
         WITH_FOLDER(rows_are_read_from_the_file),
         WITH_FOLDER(rows_of_columns_are_read),
         WITH_FOLDER(rows_that_cannot_be_read_are_named),
+        WITH_FOLDER(a_folder_of_shards_is_one_array),
+        WITH_FOLDER(unfit_shards_are_named),
+        WITH_FOLDER(a_pipe_is_read_once),
         WITH_FOLDER(loading_survives_lack_of_memory),
         WITH_FOLDER(saving_survives_lack_of_memory),
         cmocka_unit_test(an_endless_file_is_not_read),

@@ -324,8 +324,8 @@ static void test_file(void **state)
         ((double *)array.data)[i] = x[i];
     scratch_path path = scratch_file(state, "points.npy");
     assert_int_equal(imp_npy_save(path.text, &array, NULL), IMP_OK);
-    imp_npy_file file;
-    assert_int_equal(imp_npy_open(path.text, &file, NULL), IMP_OK);
+    imp_npy_shards file;
+    assert_int_equal(imp_npy_shards_open(path.text, &file, NULL), IMP_OK);
 
     uint32_t *order = malloc(c.n * sizeof *order);
     for (size_t i = 0; i < c.n; i++)
@@ -334,7 +334,7 @@ static void test_file(void **state)
         run r;
         begin(&r, x, c.n, c.d, ordered ? order : NULL, 0);
         imp_assigner_free(r.assigner);
-        r.source = imp_source_of_file(&file);
+        r.source = imp_source_of_shards(&file);
         assert_int_equal(imp_assigner_create(&r.source, r.points.order, 0, &r.assigner, NULL),
                          IMP_OK);
         size_t dropped = 0;
@@ -350,7 +350,7 @@ static void test_file(void **state)
     int32_t *assignment = malloc(c.n * sizeof *assignment);
     memset(assignment, -1, c.n * sizeof *assignment);
     size_t changed;
-    imp_point_source source = imp_source_of_file(&file);
+    imp_point_source source = imp_source_of_shards(&file);
     imp_assigner *assigner;
     assert_int_equal(imp_assigner_create(&source, NULL, 0, &assigner, NULL), IMP_OK);
     assert_int_equal(truncate(path.text, 9000), 0);
@@ -360,7 +360,7 @@ static void test_file(void **state)
     imp_assigner_free(assigner);
     imp_clusters_release(&clusters);
     free(assignment);
-    imp_npy_close(&file);
+    imp_npy_shards_close(&file);
     imp_array_clear(&array);
     free(order);
     free(x);

@@ -1,0 +1,54 @@
+# Points in folders of .npy files and in pipes: the same answers as from one file.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    load vectors
+    cd "$BATS_TEST_TMPDIR"
+    npy x.npy '(40 * (np.arange(100) % 4)[:, None] + np.random.RandomState(3).randn(100, 3)).astype("float32")'
+    mkdir parts
+    /usr/bin/python3 -c 'import numpy as np
+x = np.load("x.npy")
+for i, part in enumerate(np.split(x, [7, 7, 60])):
+    np.save(f"parts/{i}.npy", part.astype("float64") if i == 2 else part)'
+}
+
+@test "shards: a folder of files is one set of points" {
+    for words in "cluster --method dp-means --lambda 200" "cluster --clusters 4 --order random"; do
+        # shellcheck disable=SC2086 # words are options
+        run "$IMP" ${words%% *} x.npy ${words#* } --json
+        whole=$output
+        # shellcheck disable=SC2086
+        run "$IMP" ${words%% *} parts ${words#* } --json
+        [ "$status" -eq 0 ]
+        [ "$output" = "$whole" ]
+    done
+}
+
+@test "shards: fit and predict take folders, predict also a pipe" {
+    npy y.npy 'np.arange(100) % 4'
+    "$IMP" fit --support x.npy --labels y.npy --unlabeled parts -o m.safetensors >one
+    "$IMP" fit --support parts --labels y.npy --unlabeled x.npy -o n.safetensors >two
+    diff one two
+    cmp m.safetensors n.safetensors
+    for json in "" --json; do
+        # shellcheck disable=SC2086
+        "$IMP" predict m.safetensors x.npy $json >one
+        # shellcheck disable=SC2086
+        "$IMP" predict m.safetensors parts $json >two
+        # shellcheck disable=SC2086
+        "$IMP" predict m.safetensors <(cat x.npy) $json >three
+        diff one two
+        diff one three
+    done
+}
+
+@test "shards: what does not fit together is named" {
+    npy parts/3.npy 'np.zeros((4, 2))'
+    run --separate-stderr "$IMP" cluster parts
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp cluster: parts/3.npy: its points have 2 dimensions, those of 'parts/0.npy' have 3" ]]
+    npy parts/3.npy 'np.array([[1, 2, np.nan]])'
+    run --separate-stderr "$IMP" cluster parts
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp cluster: parts/3.npy: row 0, column 2 is not a number (NaN)"* ]]
+}
