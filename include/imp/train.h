@@ -3,8 +3,9 @@
  *
  * A run lives in a folder, with its settings, logs (log.jsonl, log.csv), a checkpoint and, as
  * model.safetensors, the model that did best in validation or the last, which imp_model_open()
- * opens. It can be stopped at any moment, by its caller or by a kill, and resumed to the same bits
- * on any number of threads of the same kind of machine.
+ * opens. There is a first one before the first minute is over, and whenever a run is stopped. It
+ * can be stopped at any moment, by its caller or by a kill, and resumed to the same bits on any
+ * number of threads of the same kind of machine.
  */
 #ifndef IMP_TRAIN_H
 #define IMP_TRAIN_H
@@ -48,7 +49,8 @@ typedef struct imp_train_report {
     double validation_open; /* its open accuracy; NAN also where no cluster was unlabelled */
     double best;
     uint64_t best_update;
-    double seconds_left; /* NAN until it can be told */
+    double seconds_left; /* with validations; NAN until it can be told */
+    bool has_model; /* the folder has a model, the best so far or, before validation, a first */
 } imp_train_report;
 
 typedef struct imp_train_options {
@@ -61,10 +63,19 @@ typedef struct imp_train_options {
     bool (*proceed)(const imp_train_report *report, void *context);
     void *context; /* of both calls */
 
-    /* Called before the first update of a resumed run with a sentence that somebody should read:
-     * its last checkpoint is damaged, so that it goes on from the one before, or it was computed
-     * with another instruction set. May be NULL. */
+    /* Called before the first update with a sentence that somebody should read: how many updates
+     * fit into the minutes of a new run; of a resumed one, that its last checkpoint is damaged, so
+     * that it goes on from the one before, or that it was computed with another instruction set.
+     * May be NULL. */
     void (*notice)(const char *sentence, void *context);
+
+    /* How long the run may take; 0: as long as its updates do. A new run makes a few updates to see
+     * how long they take, and gets as many as there is time for, with the learning rate's schedule
+     * and the validations in proportion. Where the time is up earlier, since the machine has become
+     * slower, and in a resumed run, whose schedule stays, the run ends as if `proceed` had said
+     * so. */
+    double minutes;
+    bool skip_broken; /* leave out pictures that cannot be read, where it opens the data itself */
 } imp_train_options;
 
 /* The defaults: no folder, all threads, no calls. `size` is the caller's sizeof(imp_train_options).

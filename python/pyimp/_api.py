@@ -168,6 +168,7 @@ class TrainReport(Structure):
         ("best", c_double),
         ("best_update", c_uint64),
         ("seconds_left", c_double),
+        ("has_model", c_bool),
     ]
 
 
@@ -183,6 +184,8 @@ class TrainOptions(Structure):
         ("proceed", TrainProceed),
         ("context", c_void_p),
         ("notice", TrainNotice),
+        ("minutes", c_double),
+        ("skip_broken", c_bool),
     ]
 
 

@@ -20,8 +20,7 @@ class Training:
     Attributes
     ----------
     model : str
-        The path of its model file, for `Embedding`. There is one once the run has finished or
-        validation has found a best one.
+        The path of its model file, for `Embedding`: the best in validation, or the last.
     update : int
         How many updates have been made.
     finished : bool
@@ -88,6 +87,8 @@ def train(
     *,
     resume: bool = False,
     threads: int = 0,
+    minutes: float = 0,
+    skip_broken: bool = False,
     callback: Callable[[dict[str, Any]], Any] | None = None,
     **settings: Any,
 ) -> Training:
@@ -104,6 +105,11 @@ def train(
         Go on with the run in the folder, to the same bits as if it had not been stopped.
     threads : int, default=0
         To use; 0 is as many as the machine offers. The bits do not depend on it.
+    minutes : float, default=0
+        Fit the updates and their schedule into this time, as `imp train --minutes` does; 0 takes
+        what the updates take.
+    skip_broken : bool, default=False
+        Leave out pictures that cannot be read, instead of failing.
     callback : callable or None, default=None
         Called after each update with a dict of `update`, `updates`, `loss`, `accuracy`,
         `validation`, `best` and `seconds_left`. False ends the run after a checkpoint.
@@ -117,6 +123,8 @@ def train(
     options = defaults(_api.TrainOptions, library.imp_train_options_init)
     options.folder = os.fsencode(folder)
     options.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
+    options.minutes = float(minutes)
+    options.skip_broken = bool(skip_broken)
     if resume and recipe is not None:
         raise ValueError("a run that is resumed has its recipe already")
     if resume:
@@ -150,7 +158,7 @@ def train(
     call(function, handle, None, ctypes.byref(options), ctypes.byref(result))
     if guard.raised:
         raise guard.raised
-    for sentence in notices:
+    for sentence in notices if resume else ():
         warnings.warn(sentence.decode(errors="replace"), stacklevel=2)
     model = os.path.join(os.fspath(folder), "model.safetensors")
     return Training(model, result.update, result.finished, result.best)

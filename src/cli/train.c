@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -20,7 +21,8 @@ typedef struct arguments {
     imp_settings settings;
     const char *out, *recipe, *resume;
     int64_t threads;
-    bool quiet, list_recipes;
+    double minutes;
+    bool quiet, list_recipes, skip_broken;
 } arguments;
 #define IMP_ARGUMENTS arguments
 
@@ -35,9 +37,14 @@ static const imp_option options[] = {
      .help = "list the recipes that are built in"},
     {IMP_OPTION_TEXT(arguments, resume), .name = "resume", .argument = "FOLDER",
      .help = "go on with a run that was stopped or killed"},
+    {IMP_OPTION_NUMBER(arguments, minutes), .name = "minutes", .argument = "M",
+     .numbers = {0, 1e6}, .initial = "0",
+     .help = "fit updates and schedule into this time; 0 takes what the updates take"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
     {IMP_OPTION_REST},
+    {IMP_OPTION_FLAG(arguments, skip_broken), .name = "skip-broken",
+     .help = "leave out pictures that cannot be read, and say which"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("Data (what is not given is chosen to suit a folder)")},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
@@ -55,7 +62,7 @@ static const imp_option options[] = {
 static const char *const examples[] = {
     "imp train --data my-pictures --out run",
     "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
-    "imp train --resume run", NULL};
+    "imp train --data my-pictures --out run --minutes 10", "imp train --resume run", NULL};
 
 const imp_usage imp_train_usage = {
     .command = "train",
@@ -63,7 +70,8 @@ const imp_usage imp_train_usage = {
     .details =
         "Draws episodes, embeds their images, classifies their queries by a method and follows "
         "the gradient. The run is kept in a folder: settings, logs, a checkpoint, and the "
-        "model that did best in validation. A run that was stopped with Ctrl-C or killed "
+        "model that did best in validation; a first model is there within the first minute, and "
+        "whenever the run is stopped. A run that was stopped with Ctrl-C or killed "
         "goes on with --resume, to the same bits as if it had not been. It keeps its settings; "
         "--updates can be raised, and --log-every, --checkpoint-every, --loss-limit and the place "
         "of the data may be others.\n\n"
@@ -130,11 +138,45 @@ void imp_training_describe(const imp_train_report *report, const imp_settings *s
 typedef struct watch {
     imp_progress_line line;
     const imp_settings *settings;
+    double begin; /* by imp_clock() */
+    const char *folder;
+    bool resumed, estimated, has_model; /* the last two: it has been said */
 } watch;
+
+/* Says once, as soon as it can be told, how long a run is going to take that takes long. */
+static void say_estimate(watch *own, const imp_train_report *report)
+{
+    enum { UPDATES = 3, SECONDS = 2, WORTH_SAYING = 120 };
+    if (own->estimated || own->line.quiet || report->update < UPDATES ||
+        imp_clock() - own->begin < SECONDS)
+        return;
+    own->estimated = true;
+    if (!(report->seconds_left >= WORTH_SAYING))
+        return;
+    imp_progress_end(&own->line);
+    fprintf(stderr,
+            "  about %s for %llu updates; --minutes fits a run into a time, and Ctrl-C leaves a "
+            "model at any moment\n",
+            imp_duration_of(report->seconds_left).text, (unsigned long long)report->updates);
+}
+
+static void say_first_model(watch *own, const imp_train_report *report)
+{
+    if (own->has_model || !report->has_model)
+        return;
+    own->has_model = true;
+    if (own->line.quiet || own->resumed)
+        return;
+    imp_progress_end(&own->line);
+    fprintf(stderr, "  a first model is %s; better ones replace it\n",
+            imp_training_file(own->folder, imp_model_name).text);
+}
 
 static bool proceed(const imp_train_report *report, void *context)
 {
     watch *own = context;
+    say_estimate(own, report);
+    say_first_model(own, report);
     if (imp_progress_due(&own->line, report->new_line)) {
         char text[400];
         imp_training_describe(report, own->settings, text, sizeof text);
@@ -145,8 +187,10 @@ static bool proceed(const imp_train_report *report, void *context)
 
 static void give_notice(const char *sentence, void *context)
 {
-    (void)context;
-    imp_complain(EXIT_SUCCESS, command, "%s", sentence);
+    watch *own = context;
+    imp_progress_end(&own->line);
+    if (!own->line.quiet || own->resumed)
+        imp_complain(EXIT_SUCCESS, command, "%s", sentence);
 }
 
 /* ---- the command ---- */
@@ -166,11 +210,15 @@ static int list_recipes(void)
 static int settle(int argc, char **argv, arguments *given)
 {
     imp_settings_init(&given->settings);
+    given->settings.updates = -1; /* whether it is given */
     int operands, status = imp_parse(&imp_train_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON || given->list_recipes)
         return status;
     if (given->resume && (given->recipe || given->out))
         return imp_complain(IMP_EXIT_USAGE, command, "--resume does not go with --recipe or --out");
+    if (given->minutes > 0 && given->settings.updates >= 0)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--minutes decides how many updates there are; give it or --updates");
     if (!given->resume && !given->out)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --out FOLDER for a new run, or --resume FOLDER for an old one");
@@ -207,9 +255,10 @@ static void say_left_out(const imp_survey *survey)
 }
 
 /* Says what a run on somebody's own folder is going to be. */
-static void say_choices(const imp_settings *settings, const imp_survey *survey,
+static void say_choices(const arguments *given, const imp_survey *survey,
                         const imp_dataset *dataset)
 {
+    const imp_settings *settings = &given->settings;
     size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
     fprintf(stderr, "%zu pictures in %zu classes, %zu", survey->pictures, survey->classes,
             survey->smallest);
@@ -230,8 +279,14 @@ static void say_choices(const imp_settings *settings, const imp_survey *survey,
         fprintf(stderr, "%lld queries of each class\n", (long long)settings->queries);
     else
         fprintf(stderr, "up to 5 queries of each class\n");
-    fprintf(stderr, "  training  %lld updates, ", (long long)settings->updates);
-    if (settings->validate_every > 0)
+    if (given->minutes > 0)
+        fprintf(stderr, "  training  as many updates as fit into %g minute%s, ", given->minutes,
+                given->minutes == 1 ? "" : "s");
+    else
+        fprintf(stderr, "  training  %lld updates, ", (long long)settings->updates);
+    if (settings->validate_every > 0 && given->minutes > 0)
+        fprintf(stderr, "validated by %lld-way episodes\n", (long long)settings->validation_way);
+    else if (settings->validate_every > 0)
         fprintf(stderr, "validated every %lld by %lld-way episodes\n",
                 (long long)settings->validate_every, (long long)settings->validation_way);
     else
@@ -244,10 +299,13 @@ static int open_data(arguments *given, imp_dataset **dataset)
     imp_error error;
     imp_survey survey;
     if (imp_choices_open_data(&given->settings, !given->resume && !given->recipe,
-                              (int)given->threads, &survey, dataset, &error) != IMP_OK)
+                              given->skip_broken, (int)given->threads, &survey, dataset,
+                              &error) != IMP_OK)
         return fail(&error);
+    for (size_t i = 0; i < (*dataset)->fault_count; i++)
+        imp_complain(EXIT_SUCCESS, command, "left out: %s", (*dataset)->faults[i]->sentence);
     if (survey.pictures > 0 && !given->quiet)
-        say_choices(&given->settings, &survey, *dataset);
+        say_choices(given, &survey, *dataset);
     return IMP_GO_ON;
 }
 
@@ -257,8 +315,11 @@ static void conclude(const arguments *given, const imp_train_result *result)
 {
     const char *folder = given->resume ? given->resume : given->out;
     if (!result->finished) {
-        fprintf(stderr, "stopped after update %llu; go on with: imp train --resume ",
-                (unsigned long long)result->update);
+        fprintf(
+            stderr,
+            "stopped after update %llu%s; the model so far is %s; go on with: imp train --resume ",
+            (unsigned long long)result->update, imp_interrupted() ? "" : ", as the time is up",
+            imp_training_file(folder, imp_model_name).text);
         imp_print_word(folder, stderr);
         fputc('\n', stderr);
         return;
@@ -280,12 +341,17 @@ static int train(arguments *given)
     int status = open_data(given, &dataset);
     if (status != IMP_GO_ON)
         return status;
-    watch own = {imp_progress_start(given->quiet), &given->settings};
+    watch own = {.line = imp_progress_start(given->quiet),
+                 .settings = &given->settings,
+                 .begin = imp_clock(),
+                 .folder = given->resume ? given->resume : given->out,
+                 .resumed = given->resume != NULL};
     imp_train_options wanted = imp_train_defaults();
-    wanted.folder = given->resume ? given->resume : given->out;
+    wanted.folder = own.folder;
     wanted.threads = (int)given->threads;
     wanted.proceed = proceed;
     wanted.notice = give_notice;
+    wanted.minutes = given->minutes;
     wanted.context = &own;
     imp_train_result result;
     imp_interrupt_catch();
@@ -297,7 +363,7 @@ static int train(arguments *given)
     if (failed)
         return fail(&error);
     conclude(given, &result);
-    return result.finished ? EXIT_SUCCESS : IMP_EXIT_INTERRUPTED;
+    return imp_interrupted() && !result.finished ? IMP_EXIT_INTERRUPTED : EXIT_SUCCESS;
 }
 
 int imp_command_train(int argc, char **argv)

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -89,16 +90,36 @@ static void count_names(const imp_source *source, imp_survey *survey)
 /* What is noted of a picture that was looked at. */
 enum { READABLE = 1, COLOURED = 2, ON_LIGHT = 4 };
 
+typedef struct seen {
+    uint8_t notes;
+    uint32_t side;
+} seen;
+
 static void look(size_t member, const uint8_t *bytes, size_t size, const imp_error *fault,
                  void *context)
 {
-    uint8_t *seen = context;
+    seen *found = context;
     imp_image image;
     if (fault != NULL || imp_image_decode(bytes, size, IMP_PIXEL_LIMIT, &image, NULL))
         return;
-    seen[member] = (uint8_t)(READABLE | (imp_image_has_colour(&image) ? COLOURED : 0) |
-                             (imp_image_on_light(&image) ? ON_LIGHT : 0));
+    found[member].side = image.width < image.height ? image.width : image.height;
+    found[member].notes = (uint8_t)(READABLE | (imp_image_has_colour(&image) ? COLOURED : 0) |
+                                    (imp_image_on_light(&image) ? ON_LIGHT : 0));
     imp_image_clear(&image);
+}
+
+static int compare_sides(const void *a, const void *b)
+{
+    const seen *left = a, *right = b;
+    return left->side < right->side ? -1 : left->side > right->side;
+}
+
+static size_t median_side(seen *found, size_t count)
+{
+    if (count == 0)
+        return 0;
+    qsort(found, count, sizeof *found, compare_sides);
+    return found[(count - 1) / 2].side;
 }
 
 /* Wants up to SAMPLE pictures, as far from each other in the list as can be. */
@@ -116,25 +137,27 @@ static void choose(const imp_source *source, size_t pictures, bool *wanted)
 static imp_status look_around(const imp_source *source, imp_survey *survey, imp_error *error)
 {
     bool *wanted = imp_allocate_zeroed(source->count, sizeof *wanted);
-    uint8_t *seen = imp_allocate_zeroed(source->count, 1);
+    seen *found = imp_allocate_zeroed(source->count, sizeof *found);
     imp_status status = IMP_OK;
-    if (wanted == NULL || seen == NULL) {
+    if (wanted == NULL || found == NULL) {
         status = imp_fail_memory(error, "a sample of pictures");
     } else {
         choose(source, survey->pictures, wanted);
         /* Damage of an archive is told when all of it is read. */
-        imp_source_read(source, wanted, 1, look, seen, NULL);
+        imp_source_read(source, wanted, 1, look, found, NULL);
         size_t readable = 0, coloured = 0, light = 0;
         for (size_t i = 0; i < source->count; i++) {
-            readable += (seen[i] & READABLE) != 0;
-            coloured += (seen[i] & COLOURED) != 0;
-            light += (seen[i] & ON_LIGHT) != 0;
+            coloured += (found[i].notes & COLOURED) != 0;
+            light += (found[i].notes & ON_LIGHT) != 0;
+            if (found[i].notes & READABLE)
+                found[readable++] = found[i];
         }
+        survey->side = median_side(found, readable);
         survey->coloured = 2 * coloured > readable;
         survey->on_light = readable > 0 && 10 * light >= 9 * readable;
     }
     imp_release(wanted);
-    imp_release(seen);
+    imp_release(found);
     return status;
 }
 

@@ -21,6 +21,7 @@ typedef struct imp_survey {
     size_t unlabeled;         /* further pictures, in no class */
     size_t empty;             /* sub-folders without pictures */
     char first_empty[200];    /* the name of one, cut to fit */
+    size_t side;              /* the shorter one of a picture, the median of the sample; 0: none */
     bool coloured;            /* most pictures of the sample have colour, not only as a tint */
     bool on_light;            /* nearly all of them have a light ground */
 } imp_survey;

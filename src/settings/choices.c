@@ -53,11 +53,19 @@ void imp_choices_default(imp_settings *settings)
 
 /* ---- before ---- */
 
+/* Enlarging pictures takes time and shows nothing. */
+static int64_t size_for(const imp_survey *survey, int64_t usual)
+{
+    enum { LEAST = 16 }; /* what conv4 can halve four times */
+    int64_t side = survey->side > 0 ? (int64_t)survey->side : usual;
+    return side >= usual ? usual : side < LEAST ? LEAST : side;
+}
+
 static void choose_pictures(imp_settings *settings, const imp_survey *survey)
 {
     CHOOSE(settings, colour, survey->coloured ? RGB : GRAY);
     bool coloured = settings->colour == RGB;
-    CHOOSE(settings, size, coloured ? 84 : 28);
+    CHOOSE(settings, size, size_for(survey, coloured ? 84 : 28));
     CHOOSE(settings, ink, survey->on_light && !coloured ? INVERT : AS_IS);
     if (coloured)
         settings->rule = imp_rule_over(&settings->rule, &of_photographs);
@@ -162,8 +170,9 @@ bool imp_choices_are_open(const imp_settings *settings)
            settings->validation_way < 0;
 }
 
-imp_status imp_choices_open_data(imp_settings *settings, bool chooses, int threads,
-                                 imp_survey *survey, imp_dataset **dataset, imp_error *error)
+imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip_broken,
+                                 int threads, imp_survey *survey, imp_dataset **dataset,
+                                 imp_error *error)
 {
     *dataset = NULL;
     const char *path;
@@ -179,6 +188,7 @@ imp_status imp_choices_open_data(imp_settings *settings, bool chooses, int threa
     if (!chooses)
         imp_choices_default(settings);
     imp_dataset_options data = imp_settings_data(settings, threads);
+    data.skip_broken = skip_broken;
     status = imp_dataset_open(settings->data, &data, dataset, error);
     if (!status && chooses)
         imp_choices_after(settings, *dataset);

@@ -6,8 +6,9 @@
  * off its split:
  *
  *     pictures    28 x 28 and gray or, where most of them are coloured, 84 x 84 and RGB, with the
- *                 variance and the concentration that the paper has for mini-ImageNet; dark ink on
- *                 a light ground is inverted
+ *                 variance and the concentration that the paper has for mini-ImageNet; smaller, but
+ *                 not below 16, where most of them would be enlarged; dark ink on a light ground is
+ *                 inverted
  *     split       by classes: 64, 16 and 20% train, validate and test; with fewer than 20 classes
  *                 75 and 25% train and validate; with fewer than 8 all train
  *     shot        half of what the smallest class has, at most 5
@@ -41,11 +42,13 @@ void imp_choices_after(imp_settings *settings, const imp_dataset *dataset);
 /* Whether anything is open that is marked so. */
 bool imp_choices_are_open(const imp_settings *settings);
 
-/* Opens the data that the settings name. With `chooses`, and if that is a folder, what is open is
- * chosen to suit it, and *survey, which may be NULL, is what was found in it; else it has its
- * defaults, and the survey counts no pictures. On failure *dataset is NULL. */
-imp_status imp_choices_open_data(imp_settings *settings, bool chooses, int threads,
-                                 imp_survey *survey, imp_dataset **dataset, imp_error *error);
+/* Opens the data that the settings name, without broken pictures if it may skip them. With
+ * `chooses`, and if that is a folder, what is open is chosen to suit it, and *survey, which may be
+ * NULL, is what was found in it; else it has its defaults, and the survey counts no pictures. On
+ * failure *dataset is NULL. */
+imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip_broken,
+                                 int threads, imp_survey *survey, imp_dataset **dataset,
+                                 imp_error *error);
 
 /* How many labels the task can draw from a split: classes or, in tasks of alphabets, super-classes.
  */

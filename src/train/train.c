@@ -3,10 +3,15 @@
  */
 #include <imp/train.h>
 
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "settings/choices.h"
+#include "train/fit.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 
@@ -21,6 +26,21 @@ typedef imp_status trainer(const imp_settings *settings, const imp_dataset *data
                            const imp_trainer_options *options, imp_train_result *result,
                            imp_error *error);
 
+/* Fits a run that begins into the time it was given, and says how. */
+static imp_status fit(imp_settings *settings, const imp_dataset *dataset,
+                      const imp_train_options *options, double seconds, imp_error *error)
+{
+    imp_status status = imp_fit_updates(settings, dataset, options->threads, seconds, error);
+    if (status || !options->notice)
+        return status;
+    char sentence[200];
+    snprintf(sentence, sizeof sentence,
+             "there is time for %lld updates in %g minute%s; the schedule is fitted to them",
+             (long long)settings->updates, options->minutes, options->minutes == 1 ? "" : "s");
+    options->notice(sentence, options->context);
+    return IMP_OK;
+}
+
 /* Completes the settings, opens the data unless it is there, and trains. */
 static imp_status train(trainer *run, const imp_settings *given, const imp_dataset *dataset,
                         const imp_train_options *options, imp_train_result *result,
@@ -33,15 +53,23 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
     if (dataset)
         imp_choices_default(&settings);
     else
-        status = imp_choices_open_data(&settings, imp_choices_are_open(&settings), options->threads,
-                                       NULL, &opened, error);
+        status =
+            imp_choices_open_data(&settings, imp_choices_are_open(&settings), options->skip_broken,
+                                  options->threads, NULL, &opened, error);
+    dataset = dataset ? dataset : opened;
+    double begin = imp_clock(), seconds = 60 * options->minutes;
+    /* A little less: what is left when the time is up is lost, and machines are busy. */
+    if (!status && seconds > 0 && run == imp_trainer_run)
+        status = fit(&settings, dataset, options, 0.9 * seconds, error);
     imp_trainer_options wanted = {.folder = options->folder,
                                   .threads = options->threads,
+                                  .seconds =
+                                      seconds > 0 ? fmax(seconds - (imp_clock() - begin), 1) : 0,
                                   .proceed = options->proceed,
                                   .notice = options->notice,
                                   .context = options->context};
     if (!status)
-        status = run(&settings, dataset ? dataset : opened, &wanted, result, error);
+        status = run(&settings, dataset, &wanted, result, error);
     imp_dataset_free(opened);
     return status;
 }
@@ -54,6 +82,9 @@ static imp_status take_options(imp_train_options *known, const imp_train_options
     imp_status status = imp_take_options(known, sizeof *known, options, "imp_train_options", error);
     if (!status && !known->folder)
         status = imp_fail(error, IMP_EINVAL, "a run needs a folder");
+    if (!status && !(known->minutes >= 0 && known->minutes <= 1e6))
+        status = imp_fail(error, IMP_EINVAL, "a run takes from 0 to 1000000 minutes, not %g",
+                          known->minutes);
     return status;
 }
 

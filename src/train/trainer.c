@@ -30,7 +30,10 @@ typedef struct trainer {
     imp_steps *steps;
     imp_log log;
     imp_train_report report;
-    double start; /* of this update, by imp_clock() */
+    imp_pace pace;
+    double begin;  /* of this process's part of the run, by imp_clock() */
+    double start;  /* of this update */
+    double images; /* in it */
 } trainer;
 
 static bool is_due(uint64_t update, int64_t every)
@@ -69,6 +72,7 @@ static imp_status add_episodes(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_window *window = &work->state.progress.window;
+    work->images = 0;
     imp_train_times *times = &work->report.times;
     for (int64_t e = 0; e < settings->accumulate; e++) {
         imp_step step;
@@ -90,6 +94,7 @@ static imp_status add_episodes(trainer *work, imp_error *error)
         window->accuracy += outcome->accuracy;
         window->clusters += (double)outcome->clusters;
         window->images += (double)outcome->images;
+        work->images += (double)outcome->images;
         times->network += outcome->network_seconds;
         times->method += outcome->method_seconds;
     }
@@ -129,14 +134,18 @@ static imp_status save_model(trainer *work, imp_error *error)
                                .validation = progress->best,
                                .inverted = work->dataset->inverted};
     const imp_updater *updater = &work->updater;
-    return imp_model_save(updater->learner, updater->values, settings, &origin,
-                          imp_training_file(work->options->folder, imp_model_name).text, error);
+    imp_status status =
+        imp_model_save(updater->learner, updater->values, settings, &origin,
+                       imp_training_file(work->options->folder, imp_model_name).text, error);
+    work->report.has_model |= status == IMP_OK;
+    return status;
 }
 
 static imp_status validate(trainer *work, double *accuracy, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     imp_progress *progress = &work->state.progress;
+    double begin = imp_clock();
     imp_encoder *encoder;
     imp_status status = imp_encoder_create(work->updater.network, &encoder, error);
     if (status)
@@ -155,6 +164,7 @@ static imp_status validate(trainer *work, double *accuracy, imp_error *error)
     imp_encoder_free(encoder);
     if (status)
         return status;
+    imp_pace_add_validation(&work->pace, imp_clock() - begin);
     *accuracy = work->report.validation = found.accuracy.mean;
     work->report.validation_open = found.unlabeled_clusters > 0 ? found.open_accuracy.mean : NAN;
     if (!work->state.best.taken || *accuracy > progress->best) {
@@ -207,6 +217,7 @@ static void count_time(trainer *work)
     double seconds = imp_clock() - work->start;
     work->state.progress.seconds += seconds;
     work->state.progress.window.seconds += seconds;
+    imp_pace_add_update(&work->pace, seconds, work->images);
 }
 
 static bool wants_to_proceed(trainer *work)
@@ -217,13 +228,28 @@ static bool wants_to_proceed(trainer *work)
     report->updates = (uint64_t)work->state.settings.updates;
     report->best = progress->best;
     report->best_update = progress->best_update;
-    report->seconds_left =
-        progress->seconds / (double)progress->update * (double)(report->updates - progress->update);
+    report->seconds_left = imp_pace_left(&work->pace, &work->state.settings, progress->update);
     if (report->line.update == 0 && progress->window.episodes > 0) {
         report->line = line_of(work, NAN);
         report->line.update = 0; /* not a line yet */
     }
     return !work->options->proceed || work->options->proceed(report, work->options->context);
+}
+
+static bool time_is_up(const trainer *work)
+{
+    double seconds = work->options->seconds;
+    return seconds > 0 && imp_clock() - work->begin >= seconds;
+}
+
+/* Whether to write a model that validation has not chosen, because there is no better one: with
+ * every checkpoint, and a first one before somebody has waited a minute. */
+static bool wants_unproven_model(const trainer *work, bool saves)
+{
+    enum { FIRST = 30 };
+    if (!work->options->folder || work->state.best.taken)
+        return false;
+    return saves || (!work->report.has_model && imp_clock() - work->begin >= FIRST);
 }
 
 /* What happens at the end of an update; *stop is set when the caller wants no more. */
@@ -244,9 +270,9 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
         status = write_line(work, validation, error);
     if (status)
         return status;
-    *stop = !wants_to_proceed(work);
+    *stop = !wants_to_proceed(work) || time_is_up(work);
     /* The model goes first: where a checkpoint says that a run is over, its model is the best. */
-    if (improved)
+    if (improved || wants_unproven_model(work, saves || *stop))
         status = save_model(work, error);
     if (!status && (saves || *stop || improved))
         status = save_checkpoint(work, error);
@@ -282,6 +308,7 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
     imp_episode_options task = imp_settings_task(settings, IMP_FOR_TRAINING);
     uint64_t first = progress->update * (uint64_t)settings->accumulate;
     size_t ahead = settings->accumulate > 1 ? 4 : 2;
+    work->begin = imp_clock();
     imp_own_steps own = {.feed = NULL};
     imp_status status = IMP_OK;
     if (!work->options->steps)
@@ -296,6 +323,8 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
         *work->options->updater = work->updater;
         work->updater = (imp_updater){0};
     }
+    if (work->options->pace)
+        *work->options->pace = work->pace;
     *result = (imp_train_result){.update = progress->update,
                                  .finished = is_last(work),
                                  .best = progress->best,
@@ -331,7 +360,7 @@ static trainer make_trainer(const imp_dataset *dataset, const imp_trainer_option
 
 /* Before anything is trained or written: an impossible validation should not surprise after an
  * hour. */
-static imp_status check_validation(const trainer *work, imp_error *error)
+static imp_status check_validation(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
     if (settings->validate_every == 0)
@@ -342,6 +371,8 @@ static imp_status check_validation(const trainer *work, imp_error *error)
     if (status)
         imp_error_prefix(error, "validation episodes cannot be drawn (--validation-way makes them "
                                 "smaller, --validate-every 0 does without)");
+    else
+        work->pace.validation_images = (double)imp_episode_size(&episode);
     imp_episode_clear(&episode);
     return status;
 }
@@ -432,12 +463,15 @@ imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *d
     if (status)
         return status;
     status = check_resumed(&work, settings, error);
+    if (!status)
+        status = check_validation(&work, error);
     if (!status) {
         give_notice(&work, damage.message);
         imp_settings_clear(&work.state.settings);
         work.state.settings = borrowed(settings);
         work.state.data = imp_trained_on_of(dataset);
         work.saved = !damage.message[0];
+        work.report.has_model = imp_training_has(options->folder, imp_model_name);
         status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                               work.state.csv_bytes, error);
     }

@@ -10,6 +10,7 @@
 #include <imp/train.h>
 
 #include "settings/settings.h"
+#include "train/pace.h"
 #include "train/progress.h"
 #include "train/steps.h"
 #include "train/updater.h"
@@ -19,6 +20,8 @@ typedef struct imp_trainer_options {
     imp_updater *updater; /* if not NULL: gets what was trained, to be cleared by the caller */
     imp_steps *steps;     /* NULL: this process makes all of them */
     int threads;          /* 0: as many as the machine offers */
+    double seconds;       /* after which the run ends as if the caller wanted so; 0: never */
+    imp_pace *pace;       /* if not NULL: gets what the updates and validations have taken */
 
     /* Called after each update; false ends the run after a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);

@@ -71,14 +71,22 @@ setup() {
     [ "${stderr_lines[4]}" = "  training  4 updates, validated every 1 by 2-way episodes" ]
 }
 
-@test "train on a folder: photographs are larger, in colour, and not inverted" {
+noise() { # FOLDER SIZE: coloured pictures of that size
     for class in a b; do
-        mkdir -p data/$class
+        mkdir -p "$1/$class"
         for number in 1 2; do
-            convert 'Image.merge("RGB", [Image.effect_noise((60, 40), 90) for _ in range(3)])' \
-                "$BATS_FILE_TMPDIR/shapes/ring/1.png" data/$class/$number.jpg
+            convert "Image.merge('RGB', [Image.effect_noise(($2), 90) for _ in range(3)])" \
+                "$BATS_FILE_TMPDIR/shapes/ring/1.png" "$1/$class/$number.jpg"
         done
     done
+}
+
+@test "train on a folder: photographs are larger, in colour, not inverted and never enlarged" {
+    noise small 60,40
+    run --separate-stderr "$IMP" train --data small --out small-run "${small[@]}" --updates 1
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[1]}" = "  pictures  40x40, RGB, not turned" ]
+    noise data 120,90
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}" --updates 1
     [ "$status" -eq 0 ]
     [ "${stderr_lines[1]}" = "  pictures  84x84, RGB, not turned" ]
@@ -115,6 +123,31 @@ setup() {
     run --separate-stderr "$IMP" train --data s.zip --out run "${small[@]}"
     [ "$status" -eq 0 ]
     [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+}
+
+@test "train on a folder: a broken picture is left out where that is wanted, and named" {
+    cp -r "$BATS_FILE_TMPDIR/shapes" data
+    echo text >data/ring/broken.png
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"ring/broken.png: the file is no picture"* ]]
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}" --skip-broken
+    [ "$status" -eq 0 ]
+    [[ ${stderr_lines[0]} == "imp train: left out: "*"ring/broken.png: the file is no picture"* ]]
+}
+
+@test "train on a folder: --minutes fits updates and schedule into a time" {
+    run --separate-stderr "$IMP" train --data "$BATS_FILE_TMPDIR/shapes" --out run --minutes 0.02 \
+        --network conv3x3:4,bn,relu,pool
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"  training  as many updates as fit into 0.02 minutes"* ]]
+    [[ $stderr =~ there\ is\ time\ for\ ([0-9]+)\ updates\ in\ 0.02\ minutes ]]
+    grep -qF "\"updates\": ${BASH_REMATCH[1]}," run/settings.json
+    [ -s run/model.safetensors ]
+    run --separate-stderr "$IMP" train --data "$BATS_FILE_TMPDIR/shapes" --out no --minutes 1 --updates 5
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp train: --minutes decides how many updates there are; give it or --updates" ]
+    [ ! -e no ]
 }
 
 fails() { # SENTENCE ARGUMENT...

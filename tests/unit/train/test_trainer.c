@@ -182,12 +182,85 @@ static void steps_from_elsewhere_give_the_same_bits(void **state)
     imp_settings_clear(&settings);
 }
 
+/* ---- a run that ends early ---- */
+
+static bool twice(const imp_train_report *report, void *context)
+{
+    (void)context;
+    return report->update < 2;
+}
+
+/* Whoever stops a run before anything was validated has a model all the same, and the run goes on
+ * to what it would have been. */
+static void a_run_that_is_stopped_leaves_a_model(void **state)
+{
+    imp_settings settings = tiny_settings("imp");
+    settings.updates = 4;
+    settings.validate_every = 3;
+    settings.validation_episodes = 2;
+    imp_dataset *dataset = tiny_dataset(&settings);
+    scratch_path run = scratch_file(state, "stopped");
+    imp_train_options options = imp_train_defaults();
+    options.folder = run.text;
+    options.threads = 1;
+    options.proceed = twice;
+    imp_train_result result;
+    assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_OK);
+    assert_int_equal(result.update, 2);
+    assert_false(result.finished);
+    imp_model *model;
+    const char *path = imp_training_file(run.text, imp_model_name).text;
+    assert_int_equal(imp_model_open(path, NULL, &model, NULL), IMP_OK);
+    assert_int_equal(model->origin.update, 2);
+    imp_model_free(model);
+    options.proceed = NULL;
+    assert_int_equal(imp_train_resume(NULL, dataset, &options, &result, NULL), IMP_OK);
+    assert_true(result.finished);
+    assert_int_equal(imp_model_open(path, NULL, &model, NULL), IMP_OK);
+    assert_int_equal(model->origin.update, result.best_update);
+    imp_model_free(model);
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
+}
+
+static void take(const char *sentence, void *context)
+{
+    snprintf(context, 200, "%s", sentence);
+}
+
+static void minutes_decide_the_updates(void **state)
+{
+    imp_settings settings = tiny_settings("imp");
+    settings.updates = 1000000000;
+    imp_dataset *dataset = tiny_dataset(&settings);
+    scratch_path run = scratch_file(state, "short");
+    char said[200] = "";
+    imp_train_options options = imp_train_defaults();
+    options.folder = run.text;
+    options.threads = 1;
+    options.minutes = 0.005;
+    options.notice = take;
+    options.context = said;
+    imp_train_result result;
+    assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_OK);
+    assert_true(result.update >= 1 && result.update < 1000000);
+    assert_non_null(strstr(said, "updates in 0.005 minutes"));
+    assert_true(imp_training_has(run.text, imp_model_name));
+    options.minutes = -1;
+    assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_EINVAL);
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_model_knows_that_its_pack_was_inverted, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test(steps_from_elsewhere_give_the_same_bits),
+        cmocka_unit_test_setup_teardown(a_run_that_is_stopped_leaves_a_model, scratch_setup,
+                                        tree_teardown),
+        cmocka_unit_test_setup_teardown(minutes_decide_the_updates, scratch_setup, tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* fit.c - a trial of a few seconds before a run. */
+#include "train/fit.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "train/pace.h"
+#include "train/trainer.h"
+
+enum { FEWEST = 3 }; /* updates of a trial, of which the first does not count */
+
+static bool proceed(const imp_train_report *report, void *context)
+{
+    const double *end = context; /* by imp_clock() */
+    return report->update < FEWEST || imp_clock() < *end;
+}
+
+imp_status imp_fit_updates(imp_settings *settings, const imp_dataset *dataset, int threads,
+                           double seconds, imp_error *error)
+{
+    double end = imp_clock() + fmin(3, 0.02 * seconds);
+    imp_pace pace;
+    imp_trainer_options trial = {
+        .threads = threads, .proceed = proceed, .context = &end, .pace = &pace};
+    int64_t episodes = imp_parallel_threads(threads);
+    imp_settings wanted = *settings;
+    wanted.updates = INT64_MAX;
+    wanted.validation_episodes = episodes; /* one for each thread */
+    if (settings->validate_every > 0)
+        wanted.validate_every = FEWEST;
+    imp_train_result result;
+    imp_status status = imp_trainer_run(&wanted, dataset, &trial, &result, error);
+    if (!status)
+        imp_pace_fit(&pace, seconds, episodes, settings);
+    return status;
+}
