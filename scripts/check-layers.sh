@@ -19,8 +19,10 @@ declare -A may_use=(
     [evaluate]="model settings learners methods episode data nn kernels base"
     [train]="evaluate model settings learners methods episode data nn kernels base"
     [draw]="base"
+    [label]="methods data kernels base"
+    [serve]="label draw data base"
     [paper]="draw train evaluate model settings learners methods episode data nn kernels base"
-    [cli]="paper draw train evaluate model settings learners methods episode data nn kernels base"
+    [cli]="serve label paper draw train evaluate model settings learners methods episode data nn kernels base"
 )
 
 declare -A layer_of=(

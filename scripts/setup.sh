@@ -9,7 +9,7 @@ set -euo pipefail
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
-        libcurl4-openssl-dev libgif-dev libheif-dev libjansson-dev libjpeg62-turbo-dev libpng-dev \
+        libcurl4-openssl-dev libgif-dev libheif-dev libjansson-dev libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev \
         libtiff-dev libwebp-dev nettle-dev ;;
     test) echo bats ccache clang clang-format groff-base libclang-rt-dev libcmocka-dev \
         libheif-examples llvm man-db mandoc python3-numpy python3-pil python3-pip \

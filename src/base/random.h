@@ -27,6 +27,7 @@ enum imp_stream {
     IMP_STREAM_AUGMENT_END = IMP_STREAM_AUGMENT + 2,
     IMP_STREAM_GIBBS,
     IMP_STREAM_BATCHES,
+    IMP_STREAM_QUESTIONS,
     IMP_STREAM_HELD_OUT = 64, /* stays when others are added: what mixtures choose depends on it */
 };
 

@@ -50,6 +50,9 @@ int imp_command_cluster(int argc, char **argv);
 extern const imp_usage imp_fit_usage;
 int imp_command_fit(int argc, char **argv);
 
+extern const imp_usage imp_label_usage;
+int imp_command_label(int argc, char **argv);
+
 extern const imp_usage imp_metrics_usage;
 int imp_command_metrics(int argc, char **argv);
 

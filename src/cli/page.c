@@ -131,24 +131,6 @@ static void put_base64(imp_page *page, const uint8_t *bytes, size_t size)
     }
 }
 
-/* Shrinks the picture, if need be, until both sides are at most `side`. */
-static imp_status shrink(imp_image *image, uint32_t side, imp_error *error)
-{
-    uint32_t longer = image->width > image->height ? image->width : image->height;
-    if (longer <= side)
-        return IMP_OK;
-    uint32_t width = (uint32_t)((uint64_t)image->width * side / longer);
-    uint32_t height = (uint32_t)((uint64_t)image->height * side / longer);
-    imp_image smaller;
-    imp_status status =
-        imp_image_resample(image, width ? width : 1, height ? height : 1, &smaller, error);
-    if (status)
-        return status;
-    imp_image_clear(image);
-    *image = smaller;
-    return IMP_OK;
-}
-
 /* A file that is no picture: how it begins, if it is a text. */
 static void write_beginning(imp_page *page, const imp_gallery *gallery, size_t file)
 {
@@ -191,7 +173,7 @@ void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture
         return;
     }
     if (!page->status)
-        page->status = shrink(&image, side, error);
+        page->status = imp_image_shrink(&image, side, error);
     if (!page->status)
         page->status = imp_png_encode(&image, &bytes, &size, error);
     const char *path = gallery->pictures[picture].path;

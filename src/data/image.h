@@ -85,6 +85,9 @@ imp_status imp_png_save(const char *path, const imp_image *image, imp_error *err
  * picture is as it was. */
 imp_status imp_image_convert(imp_image *image, uint32_t channels, imp_error *error);
 
+/* Makes it smaller, if it is larger than `side` pixels either way. */
+imp_status imp_image_shrink(imp_image *image, uint32_t side, imp_error *error);
+
 /* Resamples to another size. An axis that shrinks is averaged over the area a new pixel covers
  * (Pillow's BOX), one that grows is interpolated bicubically (Pillow's BICUBIC, a = -1/2).
  * On failure *out is zeroed. */

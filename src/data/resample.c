@@ -246,3 +246,20 @@ imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t h
     imp_image_clear(&wide);
     return status;
 }
+
+imp_status imp_image_shrink(imp_image *image, uint32_t side, imp_error *error)
+{
+    uint32_t longer = image->width > image->height ? image->width : image->height;
+    if (longer <= side)
+        return IMP_OK;
+    uint32_t width = (uint32_t)((uint64_t)image->width * side / longer);
+    uint32_t height = (uint32_t)((uint64_t)image->height * side / longer);
+    imp_image smaller;
+    imp_status status =
+        imp_image_resample(image, width ? width : 1, height ? height : 1, &smaller, error);
+    if (status)
+        return status;
+    imp_image_clear(image);
+    *image = smaller;
+    return IMP_OK;
+}

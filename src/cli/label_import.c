@@ -1,0 +1,246 @@
+/* label_import.c - labels that somebody has already, and the truth that a simulation answers by. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/label.h"
+#include "data/csv.h"
+
+static const char command[] = "label";
+
+enum { LABELS_LIMIT = 1 << 28 };
+
+/* Is told what a file says of an item. Other than IMP_GO_ON ends the reading. */
+typedef int on_label(size_t item, const char *class, void *context);
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+/* ---- items by their names ---- */
+
+typedef struct named {
+    const char *name;
+    size_t item;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+/* Names, sorted; free with free(). */
+typedef struct directory {
+    named *entries;
+    size_t count, strangers;
+} directory;
+
+static directory directory_of(char *const *names, size_t count)
+{
+    directory list = {malloc(count * sizeof *list.entries), count, 0};
+    for (size_t i = 0; i < count && list.entries; i++)
+        list.entries[i] = (named){names[i], i};
+    if (list.entries)
+        qsort(list.entries, count, sizeof *list.entries, by_name);
+    return list;
+}
+
+static int tell_one(directory *list, const char *name, const char *class, on_label *told,
+                    void *context)
+{
+    named key = {name, 0}, *found;
+    found = bsearch(&key, list->entries, list->count, sizeof *list->entries, by_name);
+    if (!found) {
+        list->strangers++;
+        return IMP_GO_ON;
+    }
+    return *class ? told(found->item, class, context) : IMP_GO_ON;
+}
+
+/* ---- formats ---- */
+
+/* Columns "name" and "class", in any order and among others. */
+static int read_csv(const char *path, char *bytes, size_t size, directory *list, on_label *told,
+                    void *context)
+{
+    imp_csv csv = imp_csv_start(bytes, size);
+    imp_error error;
+    size_t name = SIZE_MAX, class = SIZE_MAX;
+    imp_status failed = imp_csv_next(&csv, &error);
+    for (size_t k = 0; k < csv.count && !failed; k++) {
+        if (strcmp(csv.fields[k], "name") == 0)
+            name = k;
+        if (strcmp(csv.fields[k], "class") == 0)
+            class = k;
+    }
+    if (!failed && (name == SIZE_MAX || class == SIZE_MAX))
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s: its first line must have the columns name and class", path);
+    int status = IMP_GO_ON;
+    while (!failed && status == IMP_GO_ON && !(failed = imp_csv_next(&csv, &error)) &&
+           csv.count > 0) {
+        if (csv.count <= name || csv.count <= class)
+            return imp_complain(IMP_EXIT_FAILURE, command, "%s: line %zu has too few columns", path,
+                                csv.line);
+        status = tell_one(list, csv.fields[name], csv.fields[class], told, context);
+    }
+    return failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s: %s", path, error.message) : status;
+}
+
+/* {"items": [{"name": ..., "class": ..., "answered": true}, ...]}, as it is exported; guesses are
+ * no labels. */
+static int read_json(const char *path, const char *bytes, size_t size, directory *list,
+                     on_label *told, void *context)
+{
+    json_t *object, *item;
+    imp_error error;
+    if (imp_json_parse(bytes, size, &object, &error) != IMP_OK)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s: %s", path, error.message);
+    json_t *items = json_object_get(object, "items");
+    int status = json_is_array(items)
+                     ? IMP_GO_ON
+                     : imp_complain(IMP_EXIT_FAILURE, command, "%s: it has no list of items", path);
+    size_t index;
+    json_array_foreach(items, index, item)
+    {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        const char *class = json_string_value(json_object_get(item, "class"));
+        if (status != IMP_GO_ON || json_is_false(json_object_get(item, "answered")))
+            continue;
+        status =
+            name && class ? tell_one(list, name, class, told, context)
+                          : imp_complain(IMP_EXIT_FAILURE, command,
+                                         "%s: item %zu has no name and class", path, index + 1);
+    }
+    json_decref(object);
+    return status;
+}
+
+static int read_npy(const char *path, size_t count, on_label *told, void *context)
+{
+    int32_t *labels;
+    size_t given;
+    int status = imp_read_labels(command, path, &labels, &given);
+    if (status == IMP_GO_ON && given != count)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s: it has %zu labels for %zu items",
+                              path, given, count);
+    for (size_t i = 0; i < given && status == IMP_GO_ON; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", labels[i]);
+        if (labels[i] >= 0)
+            status = told(i, name, context);
+    }
+    free(labels);
+    return status;
+}
+
+static int read_labels(const char *path, char *const *names, size_t count, on_label *told,
+                       void *context)
+{
+    if (ends_with(path, ".npy"))
+        return read_npy(path, count, told, context);
+    unsigned char *bytes;
+    size_t size;
+    imp_error error;
+    if (imp_file_read(path, LABELS_LIMIT, &bytes, &size, &error) != IMP_OK)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    directory list = directory_of(names, count);
+    int status = !list.entries ? imp_complain(IMP_EXIT_FAILURE, command, "out of memory")
+                 : ends_with(path, ".json")
+                     ? read_json(path, (char *)bytes, size, &list, told, context)
+                     : read_csv(path, (char *)bytes, size, &list, told, context);
+    if (status == IMP_GO_ON && list.strangers > 0)
+        imp_complain(EXIT_SUCCESS, command, "%zu of the labels in '%s' are of nothing in this pile",
+                     list.strangers, path);
+    free(list.entries);
+    imp_release(bytes);
+    return status;
+}
+
+/* ---- into a project ---- */
+
+static int name_item(size_t item, const char *class, void *context)
+{
+    imp_project *project = context;
+    if (project->state.all.class[item] != IMP_UNKNOWN)
+        return IMP_GO_ON;
+    json_t *change = json_pack("{s: s, s: [I], s: s}", "change", "label", "items", (json_int_t)item,
+                               "class", class);
+    imp_error error;
+    imp_status failed = change ? imp_project_change(project, change, &error)
+                               : imp_fail(&error, IMP_EINVAL, "a class is no UTF-8");
+    json_decref(change);
+    return failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
+}
+
+int imp_label_import(imp_project *project, const char *path)
+{
+    return read_labels(path, project->name, project->count, name_item, project);
+}
+
+/* ---- the truth ---- */
+
+typedef struct truths {
+    int32_t *truth;
+    char **classes;
+    size_t count, capacity;
+} truths;
+
+static int note_truth(size_t item, const char *class, void *context)
+{
+    truths *own = context;
+    for (size_t c = 0; c < own->count; c++)
+        if (strcmp(own->classes[c], class) == 0) {
+            own->truth[item] = (int32_t)c;
+            return IMP_GO_ON;
+        }
+    if (own->count == own->capacity) {
+        size_t capacity = 2 * own->capacity + 16;
+        char **larger = realloc(own->classes, capacity * sizeof *larger);
+        if (!larger)
+            return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+        own->classes = larger;
+        own->capacity = capacity;
+    }
+    own->classes[own->count] = strdup(class);
+    if (!own->classes[own->count])
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    own->truth[item] = (int32_t)own->count++;
+    return IMP_GO_ON;
+}
+
+int imp_label_truth(const imp_label_pile *pile, const char *path, int32_t **truth)
+{
+    truths own = {.truth = malloc(pile->count * sizeof *own.truth)};
+    if (!own.truth)
+        return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    for (size_t i = 0; i < pile->count; i++)
+        own.truth[i] = IMP_UNKNOWN;
+    int status = IMP_GO_ON;
+    if (strcmp(path, "folders") == 0) {
+        const imp_gallery *gallery = &pile->embedded.gallery;
+        for (size_t i = 0; i < gallery->count; i++)
+            own.truth[i] = gallery->pictures[i].class;
+    } else {
+        status = read_labels(path, pile->name, pile->count, note_truth, &own);
+    }
+    for (size_t i = 0; i < pile->count && status == IMP_GO_ON; i++)
+        if (own.truth[i] == IMP_UNKNOWN)
+            status = imp_complain(IMP_EXIT_FAILURE, command,
+                                  "'%s' does not say what '%s' is; a simulation needs the truth of "
+                                  "every item",
+                                  path, pile->name[i]);
+    for (size_t c = 0; c < own.count; c++)
+        free(own.classes[c]);
+    free(own.classes);
+    *truth = own.truth;
+    if (status != IMP_GO_ON) {
+        free(own.truth);
+        *truth = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,80 @@
+/* state.c - two books, kept together. */
+#include "label/state.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+imp_status imp_label_state_create(imp_label_state *state, const float *points, size_t count,
+                                  size_t d, uint64_t seed, int threads, imp_error *error)
+{
+    *state = (imp_label_state){.seed = seed};
+    imp_status status = imp_label_groups_find(&state->groups, points, count, d, threads, error);
+    double scale = state->groups.scale;
+    if (!status)
+        status = imp_labelling_create(&state->all, points, count, d, scale, threads, error);
+    if (!status)
+        status = imp_labelling_create(&state->others, points, count, d, scale, threads, error);
+    state->drawn = imp_allocate(count, sizeof *state->drawn);
+    state->closed = imp_allocate_zeroed(count, sizeof *state->closed);
+    if (!status && (!state->drawn || !state->closed))
+        status = imp_fail_memory(error, "the answers");
+    for (size_t i = 0; i < count && !status; i++)
+        state->drawn[i] = IMP_UNKNOWN;
+    if (status)
+        imp_label_state_release(state);
+    return status;
+}
+
+void imp_label_state_release(imp_label_state *state)
+{
+    imp_label_groups_release(&state->groups);
+    imp_labelling_release(&state->all);
+    imp_labelling_release(&state->others);
+    imp_release(state->drawn);
+    imp_release(state->closed);
+    *state = (imp_label_state){0};
+}
+
+/* An item that was drawn stays so when its answer is mended; one that was not cannot become so. */
+static size_t keep_apart(imp_label_state *state, const uint32_t *items, size_t count, int32_t class,
+                         bool drawn, uint32_t *rest)
+{
+    size_t left = 0;
+    for (size_t k = 0; k < count; k++) {
+        bool apart = state->drawn[items[k]] != IMP_UNKNOWN ||
+                     (drawn && state->others.class[items[k]] == IMP_UNKNOWN);
+        if (apart)
+            state->drawn[items[k]] = class;
+        else
+            rest[left++] = items[k];
+    }
+    return left;
+}
+
+imp_status imp_label_state_answer(imp_label_state *state, const uint32_t *items, size_t count,
+                                  int32_t class, bool drawn, imp_error *error)
+{
+    uint32_t *rest = imp_allocate(count, sizeof *rest);
+    if (!rest)
+        return imp_fail_memory(error, "an answer");
+    imp_status status = imp_labelling_reserve(&state->others, (size_t)(class + 1), error);
+    if (!status)
+        status = imp_labelling_answer(&state->all, items, count, class, error);
+    if (!status) {
+        size_t left = keep_apart(state, items, count, class, drawn, rest);
+        status = imp_labelling_answer(&state->others, rest, left, class, error);
+    }
+    imp_release(rest);
+    return status;
+}
+
+void imp_label_state_look(imp_label_state *state)
+{
+    imp_labelling_look(&state->all);
+    imp_labelling_look(&state->others);
+}
+
+imp_estimate imp_label_state_estimate(const imp_label_state *state)
+{
+    return imp_estimate_of(&state->all, &state->others, state->drawn);
+}
