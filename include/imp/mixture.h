@@ -80,12 +80,15 @@ static inline imp_mixture_options imp_mixture_defaults(void)
  *
  * What is open is chosen by the paper's loss: labelled points are held out in turn, and the metric,
  * lambda and variance by which the others classify them best are taken, the simpler ones unless
- * others are clearly better. So points, a hundred times these points and a thousandth of them give
- * the same answers but for rounding. The weight of unlabelled points is chosen the same way and may
- * be 0. Where no class has two labelled points there is nothing to hold out: points are then
- * scaled to length 1, or standardised where they have few features or features of different units,
- * and imp_mixture_choice_of() says that the data say little. The choice looks at up to 500 labelled
- * points of up to 100 classes, and as many unlabelled ones, so its time does not grow with theirs.
+ * others are better. So points, a hundred times these points and a thousandth of them give the same
+ * answers but for rounding. What unlabelled points are good for is chosen the same way: nothing;
+ * soft shares in the clusters; or labels that spread to them from neighbour to neighbour, after
+ * which they count as labelled points by how sure that is (up to 2000 of them, spread evenly, and
+ * where no more than 2000 points have labels). Where no class has two labelled points there is
+ * nothing to hold out: points are then scaled to length 1, or standardised where they have few
+ * features or features of different units, labels spread, and imp_mixture_choice_of() says that the
+ * data say little. The choice looks at up to 500 labelled points of up to 100 classes, and as many
+ * unlabelled ones, so its time does not grow with theirs.
  *
  * A variance or lambda that is given is one of the points as they are, so they stay as they are. A
  * rule with an alpha, or with both variances and lambda, is the paper's: what it leaves open is as

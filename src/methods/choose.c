@@ -5,10 +5,11 @@
  *
  * Few points choose among many candidates, so chance would win. Against that, every candidate pays
  * a price in the currency of the loss, as a prior would have it: nothing for the usual metric, a
- * nat in all for another one, two more for whitening, and for the variance by how many octaves it
- * is away from the usual one. With a hundred points the price no longer matters.
+ * quarter of a nat in all for another one, half a nat more for whitening, and for the variance by
+ * how many octaves it is away from the usual one. With a hundred points the price no longer
+ * matters.
  */
-#include "methods/choose.h"
+#include "methods/choose_use.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,39 +21,35 @@
 #include "base/parallel.h"
 #include "methods/held_out.h"
 #include "methods/metric.h"
+#include "methods/points.h"
+#include "methods/propagate.h"
 
 enum {
-    METRICS = 4, /* that may be tried, each with and without whitening */
-    CANDIDATES = 2 * METRICS,
-    THRESHOLDS = 3,
-    SIGMAS = 17,
     NARROW = 16, /* fewer features than this lose too much when they are scaled to length 1 */
 };
 
-static const double thresholds[THRESHOLDS] = {INFINITY, 0.5, 0};
+static const double thresholds[IMP_THRESHOLDS] = {INFINITY, 0.5, 0};
+static const double strengths[IMP_STRENGTHS] = {0, 0.5, 1};
 
 /* In parts of the median squared distance from the center; half octaves around it are tried. */
 static const double usual_sigma = 0.1;
-static const double price_of_metric = 1, price_of_whitening = 2, octaves_of_sigma = 1;
+static const double price_of_metric = 0.25, price_of_whitening = 0.5, octaves_of_sigma = 1;
 
 /* Where there is one class, nothing can be classified wrongly; clusters then begin where hardly a
  * point of one heap would be. */
 static const double far_for_one_class = 4;
 
-/* Unlabelled points may weigh so many times what all labelled ones weigh. */
-static const double ratios[] = {0, 2, 8};
-enum { RATIOS = sizeof ratios / sizeof *ratios };
+/* Without anything held out: the variance, one where unlabelled points are clusters, too, and what
+ * they may weigh where they are not. Few labels make surer of themselves than they should be. */
+static const double guessed_sigma = 0.2, sigma_among_neighbors = 0.15, guessed_ratio = 8;
 
-/* Unlabelled points are used if the loss is lower by this part of its standard error. */
-static const double clearly = 0.5;
-
-static double sigma_at(size_t index)
+double imp_sigma_at(size_t index)
 {
-    return usual_sigma * pow(2, ((double)index - (SIGMAS - 1) / 2) / 2);
+    return usual_sigma * pow(2, ((double)index - (IMP_SIGMAS - 1) / 2) / 2);
 }
 
 /* What a candidate pays, for all points together. */
-static double price_of_sigma(double sigma)
+double imp_price_of_sigma(double sigma)
 {
     double octaves = log2(sigma / usual_sigma) / octaves_of_sigma;
     return 0.5 * octaves * octaves;
@@ -61,7 +58,7 @@ static double price_of_sigma(double sigma)
 /* ---- the loss ---- */
 
 /* The cross-entropy of a class by its squared distances. */
-static double loss_of(const double *distance, size_t way, int32_t label, double sigma)
+double imp_loss_of(const double *distance, size_t way, int32_t label, double sigma)
 {
     double least = INFINITY, sum = 0;
     for (size_t class = 0; class < way; class ++)
@@ -73,50 +70,27 @@ static double loss_of(const double *distance, size_t way, int32_t label, double 
 
 /* ---- trying all candidates ---- */
 
-typedef struct candidate {
-    imp_metric_kind metric;
-    bool whitened;
-    double price;
-    const float *rows; /* the points in the first part of the metric */
-    bool possible;
-    double loss[THRESHOLDS][SIGMAS]; /* mean over the points held out */
-} candidate;
-
-typedef struct choosing {
-    const imp_choice_bounds *bounds;
-    imp_trial_points points;
-    float *rows[METRICS];
-    candidate candidates[CANDIDATES];
-    size_t metric_count, candidate_count;
-    struct trial_sums {
-        bool possible;
-        size_t count;
-        double loss[THRESHOLDS][SIGMAS];
-    } * sums; /* (candidates, repeats, folds) */
-    imp_first_failure failure;
-} choosing;
-
 /* Which values are tried: one where it was given. */
-static size_t threshold_count(const choosing *at)
+static size_t threshold_count(const imp_choosing *at)
 {
-    return isnan(at->bounds->lambda) ? THRESHOLDS : 1;
+    return isnan(at->bounds->lambda) ? IMP_THRESHOLDS : 1;
 }
 
-static size_t sigma_count(const choosing *at)
+size_t imp_sigma_count(const imp_choosing *at)
 {
-    return isnan(at->bounds->sigma) ? SIGMAS : 1;
+    return isnan(at->bounds->sigma) ? IMP_SIGMAS : 1;
 }
 
-static imp_status try_fold(choosing *at, size_t task, imp_error *error)
+static imp_status try_fold(imp_choosing *at, size_t task, imp_error *error)
 {
     const imp_trial_points *points = &at->points;
     size_t folds = points->repeats * IMP_FOLDS, fold = task % folds;
-    const candidate *of = &at->candidates[task / folds];
-    struct trial_sums *sums = &at->sums[task];
+    const imp_candidate *of = &at->candidates[task / folds];
+    struct imp_trial_sums *sums = &at->sums[task];
     size_t tried = threshold_count(at), way = points->way;
-    imp_trial trials[THRESHOLDS];
+    imp_trial trials[IMP_THRESHOLDS];
     for (size_t t = 0; t < tried; t++)
-        trials[t] = (imp_trial){.whitened = of->whitened,
+        trials[t] = (imp_trial){.whitening = of->whitening,
                                 .lambda = thresholds[t],
                                 .sigma = usual_sigma,
                                 .given_lambda = at->bounds->lambda,
@@ -127,12 +101,12 @@ static imp_status try_fold(choosing *at, size_t task, imp_error *error)
     sums->possible = scores.possible;
     sums->count = scores.count;
     for (size_t t = 0; t < tried && !status && scores.possible; t++)
-        for (size_t s = 0; s < sigma_count(at); s++) {
+        for (size_t s = 0; s < imp_sigma_count(at); s++) {
             double sigma =
-                isnan(at->bounds->sigma) ? sigma_at(s) : at->bounds->sigma / scores.spread;
+                isnan(at->bounds->sigma) ? imp_sigma_at(s) : at->bounds->sigma / scores.spread;
             for (size_t i = 0; i < scores.count; i++)
-                sums->loss[t][s] += loss_of(scores.distance + (t * scores.count + i) * way, way,
-                                            scores.label[i], sigma);
+                sums->loss[t][s] += imp_loss_of(scores.distance + (t * scores.count + i) * way, way,
+                                                scores.label[i], sigma);
         }
     imp_trial_scores_release(&scores);
     return status;
@@ -141,13 +115,13 @@ static imp_status try_fold(choosing *at, size_t task, imp_error *error)
 static void try_task(size_t task, int worker, void *context)
 {
     (void)worker;
-    choosing *at = context;
+    imp_choosing *at = context;
     imp_error error;
     imp_status status = try_fold(at, task, &error);
     imp_first_failure_note(&at->failure, task, status, &error);
 }
 
-static imp_status try_all(choosing *at, imp_error *error)
+static imp_status try_all(imp_choosing *at, imp_error *error)
 {
     size_t folds = at->points.repeats * IMP_FOLDS;
     at->sums = imp_allocate_zeroed(at->candidate_count * folds, sizeof *at->sums);
@@ -158,13 +132,13 @@ static imp_status try_all(choosing *at, imp_error *error)
     imp_status status = imp_first_failure_end(&at->failure, error);
     double tried = (double)(at->points.held_out * at->points.repeats);
     for (size_t c = 0; c < at->candidate_count && !status; c++) {
-        candidate *of = &at->candidates[c];
+        imp_candidate *of = &at->candidates[c];
         of->possible = true;
         for (size_t f = 0; f < folds; f++) {
-            const struct trial_sums *sums = &at->sums[c * folds + f];
+            const struct imp_trial_sums *sums = &at->sums[c * folds + f];
             of->possible = of->possible && (sums->possible || sums->count == 0);
-            for (size_t t = 0; t < THRESHOLDS; t++)
-                for (size_t s = 0; s < SIGMAS; s++)
+            for (size_t t = 0; t < IMP_THRESHOLDS; t++)
+                for (size_t s = 0; s < IMP_SIGMAS; s++)
                     of->loss[t][s] += sums->loss[t][s] / tried;
         }
     }
@@ -193,7 +167,7 @@ static bool has_negative(const float *x, size_t count)
     return false;
 }
 
-static imp_status add_metric(choosing *at, imp_metric_kind kind, double price, const float *x,
+static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double price, const float *x,
                              size_t n, imp_error *error)
 {
     const imp_trial_points *points = &at->points;
@@ -209,17 +183,18 @@ static imp_status add_metric(choosing *at, imp_metric_kind kind, double price, c
     imp_whitening whitening = at->bounds->whitening;
     if (whitening == IMP_WHITEN_AUTO && at->bounds->metric != IMP_METRIC_AUTO)
         whitening = IMP_WHITEN_NO;
-    for (int whitened = 0; whitened < 2; whitened++)
-        if (whitening == IMP_WHITEN_AUTO || (whitening == IMP_WHITEN_YES) == (whitened == 1))
+    /* Whitening that is asked for is whole. */
+    for (size_t w = 0; w < IMP_STRENGTHS; w++)
+        if (whitening == IMP_WHITEN_AUTO || strengths[w] == (whitening == IMP_WHITEN_YES))
             at->candidates[at->candidate_count++] =
-                (candidate){.metric = kind,
-                            .whitened = whitened,
-                            .price = price + (whitened ? price_of_whitening : 0),
-                            .rows = rows};
+                (imp_candidate){.metric = kind,
+                                .whitening = strengths[w],
+                                .price = price + (w > 0 ? price_of_whitening : 0),
+                                .rows = rows};
     return status;
 }
 
-static imp_status list_candidates(choosing *at, imp_metric_kind usual, const float *x, size_t n,
+static imp_status list_candidates(imp_choosing *at, imp_metric_kind usual, const float *x, size_t n,
                                   imp_error *error)
 {
     if (at->bounds->metric != IMP_METRIC_AUTO)
@@ -227,7 +202,7 @@ static imp_status list_candidates(choosing *at, imp_metric_kind usual, const flo
     const imp_metric_kind kinds[] = {IMP_METRIC_SCALED, IMP_METRIC_STANDARD, IMP_METRIC_UNIT,
                                      IMP_METRIC_ROOT};
     imp_status status = add_metric(at, usual, 0, x, n, error);
-    for (size_t k = 0; k < METRICS && !status; k++) {
+    for (size_t k = 0; k < IMP_METRICS && !status; k++) {
         bool narrow = at->points.dimensions < 3 && kinds[k] == IMP_METRIC_UNIT;
         bool rooted = kinds[k] == IMP_METRIC_ROOT &&
                       (at->points.dimensions < 3 || has_negative(x, n * at->points.dimensions));
@@ -239,160 +214,79 @@ static imp_status list_candidates(choosing *at, imp_metric_kind usual, const flo
 
 /* ---- the best ---- */
 
-static imp_status take_best(choosing *at, imp_choice *choice, imp_error *error)
+static imp_finalist best_of(const imp_choosing *at, const imp_candidate *of)
 {
-    double least = INFINITY, points = (double)at->points.held_out;
+    imp_finalist best = {.of = of, .value = INFINITY};
+    double points = (double)at->points.held_out;
+    for (size_t t = 0; t < threshold_count(at); t++)
+        for (size_t s = 0; s < imp_sigma_count(at); s++) {
+            double price = of->price;
+            if (isnan(at->bounds->sigma))
+                price += imp_price_of_sigma(imp_sigma_at(s));
+            double value = of->loss[t][s] + price / points;
+            if (value < best.value)
+                best = (imp_finalist){of, thresholds[t], imp_sigma_at(s), of->loss[t][s], value};
+        }
+    return best;
+}
+
+/* Of the strengths of whitening the best is noted. */
+static void note_candidate(imp_choice *choice, const imp_finalist *one)
+{
+    const imp_mixture_candidate told = {one->of->metric, one->of->whitening > 0, one->lambda,
+                                        one->loss};
+    imp_mixture_candidate *last = choice->candidates + choice->candidate_count;
+    if (choice->candidate_count > 0 && last[-1].metric == told.metric &&
+        last[-1].whitened == told.whitened) {
+        if (told.loss < last[-1].loss)
+            last[-1] = told;
+        return;
+    }
+    *last = told;
+    choice->candidate_count++;
+}
+
+/* The finalists, best first, and the reasons; how many there are. */
+static imp_status take_best(imp_choosing *at, imp_choice *choice, imp_finalist *finalists,
+                            size_t *count, imp_error *error)
+{
+    *count = 0;
     choice->candidates = imp_allocate(at->candidate_count, sizeof *choice->candidates);
     if (!choice->candidates)
         return imp_fail_memory(error, "the choice of a metric");
     for (size_t c = 0; c < at->candidate_count; c++) {
-        const candidate *of = &at->candidates[c];
-        double best = INFINITY;
-        imp_mixture_candidate told = {of->metric, of->whitened, NAN, NAN};
-        if (!of->possible)
+        if (!at->candidates[c].possible)
             continue;
-        for (size_t t = 0; t < threshold_count(at); t++)
-            for (size_t s = 0; s < sigma_count(at); s++) {
-                double price = of->price;
-                if (isnan(at->bounds->sigma))
-                    price += price_of_sigma(sigma_at(s));
-                double value = of->loss[t][s] + price / points;
-                if (value < best) {
-                    best = value;
-                    told.lambda = thresholds[t];
-                    told.loss = of->loss[t][s];
-                }
-                if (value < least) {
-                    least = value;
-                    choice->metric = of->metric;
-                    choice->whitened = of->whitened;
-                    choice->lambda = thresholds[t];
-                    choice->sigma = sigma_at(s);
-                    choice->loss = of->loss[t][s];
-                }
-            }
-        choice->candidates[choice->candidate_count++] = told;
+        imp_finalist one = best_of(at, &at->candidates[c]);
+        note_candidate(choice, &one);
+        size_t place = *count;
+        for (; place > 0 && one.value < finalists[place - 1].value; place--)
+            if (place < IMP_FINALISTS)
+                finalists[place] = finalists[place - 1];
+        if (place < IMP_FINALISTS) {
+            finalists[place] = one;
+            *count += *count < IMP_FINALISTS;
+        }
     }
     return IMP_OK;
 }
 
-/* ---- unlabelled points ---- */
-
-/* What the points held out have to say about each ratio. */
-typedef struct weighing {
-    double *loss;     /* (ratios, held out in all repeats) */
-    double *distance; /* likewise, to the nearest cluster */
-    size_t right[RATIOS];
-    size_t count;
-} weighing;
-
-static imp_status weigh_fold(const choosing *at, const imp_choice *choice, const float *rows,
-                             size_t repeat, size_t fold, weighing *found, imp_error *error)
-{
-    const imp_trial_points *points = &at->points;
-    size_t way = points->way, all = points->held_out * points->repeats;
-    imp_trial trials[RATIOS];
-    for (size_t r = 0; r < RATIOS; r++)
-        trials[r] = (imp_trial){.whitened = choice->whitened,
-                                .lambda = choice->lambda,
-                                .sigma = choice->sigma,
-                                .ratio = ratios[r],
-                                .given_lambda = at->bounds->lambda,
-                                .given_sigma = at->bounds->sigma,
-                                .steps = at->bounds->steps};
-    size_t tried = points->unlabeled_count > 0 ? RATIOS : 1;
-    imp_trial_scores scores;
-    imp_status status = imp_try_fold(points, rows, repeat, fold, trials, tried, &scores, error);
-    double sigma = isnan(at->bounds->sigma) ? choice->sigma : at->bounds->sigma / scores.spread;
-    for (size_t r = 0; r < tried && !status; r++)
-        for (size_t i = 0; i < scores.count; i++) {
-            const double *distance = scores.distance + (r * scores.count + i) * way;
-            size_t nearest = 0;
-            for (size_t class = 1; class < way; class ++)
-                nearest = distance[class] < distance[nearest] ? class : nearest;
-            found->loss[r * all + found->count + i] =
-                loss_of(distance, way, scores.label[i], sigma);
-            found->distance[r * all + found->count + i] = distance[nearest];
-            found->right[r] += nearest == (size_t)scores.label[i];
-        }
-    found->count += scores.count;
-    imp_trial_scores_release(&scores);
-    return status;
-}
-
-/* The largest gain over no unlabelled points that is clear, and as many right as without. */
-static size_t best_ratio(const weighing *found, size_t all, size_t points)
-{
-    size_t best = 0;
-    double most = 0;
-    for (size_t r = 1; r < RATIOS; r++) {
-        double mean = 0, square = 0;
-        for (size_t i = 0; i < all; i++) {
-            double gain = found->loss[i] - found->loss[r * all + i];
-            mean += gain / (double)all;
-            square += gain * gain / (double)all;
-        }
-        double error = sqrt(fmax(0, square - mean * mean) / (double)points);
-        if (mean > clearly * error && mean > most && found->right[r] >= found->right[0]) {
-            most = mean;
-            best = r;
-        }
-    }
-    return best;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static imp_status choose_ratio(const choosing *at, imp_choice *choice, imp_error *error)
-{
-    const float *rows = NULL;
-    for (size_t c = 0; c < at->candidate_count; c++)
-        if (at->candidates[c].metric == choice->metric)
-            rows = at->candidates[c].rows;
-    size_t all = at->points.held_out * at->points.repeats;
-    weighing found = {.loss = imp_allocate(RATIOS * all, sizeof(double)),
-                      .distance = imp_allocate(RATIOS * all, sizeof(double))};
-    choice->distance = imp_allocate(all, sizeof *choice->distance);
-    imp_status status = found.loss && found.distance && choice->distance
-                            ? IMP_OK
-                            : imp_fail_memory(error, "the choice of a weight");
-    for (size_t f = 0; f < at->points.repeats * IMP_FOLDS && !status; f++)
-        status = weigh_fold(at, choice, rows, f / IMP_FOLDS, f % IMP_FOLDS, &found, error);
-    if (!status) {
-        size_t best =
-            at->points.unlabeled_count > 0 ? best_ratio(&found, all, at->points.held_out) : 0;
-        choice->ratio = ratios[best];
-        choice->loss = 0;
-        for (size_t i = 0; i < all; i++)
-            choice->loss += found.loss[best * all + i] / (double)all;
-        choice->accuracy = (double)found.right[best] / (double)all;
-        memcpy(choice->distance, found.distance + best * all, all * sizeof *choice->distance);
-        qsort(choice->distance, all, sizeof *choice->distance, compare_numbers);
-        choice->distance_count = all;
-    }
-    imp_release(found.loss);
-    imp_release(found.distance);
-    return status;
-}
-
 /* ---- all of it ---- */
 
-static imp_status choose(choosing *at, const float *x, size_t n, imp_metric_kind usual,
+static imp_status choose(imp_choosing *at, const float *x, size_t n, imp_metric_kind usual,
                          imp_choice *choice, imp_error *error)
 {
+    imp_finalist finalists[IMP_FINALISTS];
+    size_t count = 0;
     imp_status status = list_candidates(at, usual, x, n, error);
     if (!status)
         status = try_all(at, error);
     if (!status)
-        status = take_best(at, choice, error);
+        status = take_best(at, choice, finalists, &count, error);
     /* A covariance that was asked for cannot be tried with two points of a class, nor be fitted
      * with one. */
-    if (!status && choice->candidate_count > 0)
-        status = choose_ratio(at, choice, error);
+    if (!status && count > 0)
+        status = imp_choose_use(at, finalists, count, choice, error);
     choice->held_out = choice->candidate_count > 0 ? at->points.held_out : 0;
     return status;
 }
@@ -401,13 +295,21 @@ imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int
                       size_t d, size_t way, imp_choice *choice, imp_error *error)
 {
     *choice = (imp_choice){.metric = bounds->metric,
-                           .whitened = bounds->whitening == IMP_WHITEN_YES,
+                           .whitening = bounds->whitening == IMP_WHITEN_YES,
                            .lambda = way == 1 ? far_for_one_class : INFINITY,
-                           .sigma = usual_sigma,
-                           .ratio = ratios[RATIOS - 1],
+                           .sigma = guessed_sigma,
+                           .ratio = guessed_ratio,
                            .loss = NAN,
                            .accuracy = NAN};
-    choosing at = {.bounds = bounds};
+    size_t unlabeled = imp_count_unlabeled(y, n);
+    imp_choosing at = {.bounds = bounds,
+                       .may_propagate = isnan(bounds->weight) && isnan(bounds->lambda) && way > 1 &&
+                                        unlabeled > 0 && n - unlabeled <= IMP_MOST_PROPAGATING};
+    if (at.may_propagate) {
+        choice->propagated = true;
+        choice->lambda = 0;
+        choice->sigma = sigma_among_neighbors;
+    }
     imp_metric_kind usual;
     imp_status status = imp_usual_metric(x, n, d, way, &usual, error);
     if (!status && choice->metric == IMP_METRIC_AUTO)
@@ -417,7 +319,7 @@ imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int
     if (!status && at.points.held_out > 0 && at.points.way > 1)
         status = choose(&at, x, n, usual, choice, error);
     imp_trial_points_release(&at.points);
-    for (size_t m = 0; m < METRICS; m++)
+    for (size_t m = 0; m < IMP_METRICS; m++)
         imp_release(at.rows[m]);
     imp_release(at.sums);
     return status;

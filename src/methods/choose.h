@@ -23,11 +23,12 @@ typedef struct imp_choice_bounds {
 
 typedef struct imp_choice {
     imp_metric_kind metric;
-    bool whitened;
-    double lambda;   /* in parts of the median squared distance within classes: 0, 0.5, INFINITY */
-    double sigma;    /* in parts of the median squared distance from the center */
-    double ratio;    /* how much unlabelled points may weigh in all beside all labelled ones */
-    size_t held_out; /* points; 0: nothing was tried, all of this is usual */
+    double whitening; /* its strength; 0: none */
+    double lambda;    /* in parts of the median squared distance within classes: 0, 0.5, INFINITY */
+    double sigma;     /* in parts of the median squared distance from the center */
+    double ratio;     /* how much unlabelled points may weigh in all beside all labelled ones */
+    bool propagated;  /* instead, they are given labels by their neighbours (propagate.h) */
+    size_t held_out;  /* points; 0: nothing was tried, all of this is usual */
     double loss, accuracy;
     imp_mixture_candidate *candidates; /* (candidate_count), the best of each metric */
     size_t candidate_count;

@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/metric.h"
+#include "methods/propagate.h"
 #include "methods/settle.h"
 
 enum {
@@ -199,9 +200,12 @@ typedef struct work {
     const imp_trial_points *points;
     const int8_t *fold;
     float *all;     /* (count + unlabeled_count, dimensions) in the metric */
-    float *train;   /* rows that are not held out */
+    float *train;   /* rows that are not held out, then unlabelled ones that were given labels */
     int32_t *label; /* of these */
-    size_t train_count;
+    double *weight; /* likewise; those that are not held out count for 1 */
+    size_t train_count, propagated_count;
+    double within; /* the spread within classes, of the former and of all of these */
+    double propagated_within;
     imp_clusters clusters;
 } work;
 
@@ -218,20 +222,20 @@ static void gather(work *at, const float *rows, size_t fold)
 }
 
 /* at->all and at->train as the trial's metric has them. */
-static imp_status enter_metric(work *at, const float *rows, size_t fold, bool whitened,
+static imp_status enter_metric(work *at, const float *rows, size_t fold, double whitening,
                                bool *possible, imp_error *error)
 {
     const imp_trial_points *points = at->points;
     size_t all = points->count + points->unlabeled_count, d = points->dimensions;
     *possible = true;
     gather(at, rows, fold);
-    if (!whitened) {
+    if (whitening == 0) {
         memcpy(at->all, rows, all * d * sizeof *rows);
         return IMP_OK;
     }
     imp_metric metric = {.dimensions = d};
-    imp_status status =
-        imp_metric_whiten(&metric, at->train, at->label, at->train_count, possible, error);
+    imp_status status = imp_metric_whiten(&metric, at->train, at->label, at->train_count, whitening,
+                                          possible, error);
     if (!status && *possible)
         status = imp_metric_apply_whitening(&metric, rows, all, 1, at->all, error);
     if (!status && *possible)
@@ -240,20 +244,48 @@ static imp_status enter_metric(work *at, const float *rows, size_t fold, bool wh
     return status;
 }
 
+static imp_status find_within(const work *at, size_t count, double spread, double *within,
+                              imp_error *error)
+{
+    imp_status status = imp_spread_within(at->train, at->label, count, at->points->dimensions,
+                                          at->points->way, within, error);
+    if (*within <= 0)
+        *within = spread;
+    return status;
+}
+
+/* Gives unlabelled points labels, and puts those that get one behind the ones to learn from. */
+static imp_status propagate(work *at, double spread, imp_error *error)
+{
+    const imp_trial_points *points = at->points;
+    size_t d = points->dimensions, count = points->unlabeled_count, begin = at->train_count;
+    memcpy(at->train + begin * d, at->all + points->count * d, count * d * sizeof *at->train);
+    imp_status status = imp_propagate(at->train, d, at->label, begin, count, points->way,
+                                      at->label + begin, at->weight + begin, error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < begin; i++)
+        at->weight[i] = 1;
+    at->propagated_count = imp_keep_labeled(at->train, d, at->label, at->weight, begin, count);
+    return find_within(at, begin + at->propagated_count, spread, &at->propagated_within, error);
+}
+
 /* distance(held out, way) by one trial. */
 static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double spread,
-                          double within, double *distance, imp_error *error)
+                          double *distance, imp_error *error)
 {
     const imp_trial_points *points = at->points;
     size_t d = points->dimensions, way = points->way;
     double share = (double)at->train_count / (double)points->unlabeled_count;
     bool helped = points->unlabeled_count > 0 && trial->ratio > 0;
+    double within = trial->propagated ? at->propagated_within : at->within;
     const imp_settling settling = {
         .dimensions = d,
         .way = way,
         .labeled = at->train,
         .label = at->label,
-        .labeled_count = at->train_count,
+        .labeled_weight = trial->propagated ? at->weight : NULL,
+        .labeled_count = at->train_count + (trial->propagated ? at->propagated_count : 0),
         .unlabeled = at->all + points->count * d,
         .unlabeled_count = helped ? points->unlabeled_count : 0,
         .lambda = !isnan(trial->given_lambda) ? trial->given_lambda
@@ -285,21 +317,22 @@ static imp_status try_all(work *at, const float *rows, size_t fold, const imp_tr
 {
     const imp_trial_points *points = at->points;
     size_t d = points->dimensions, all = points->count + points->unlabeled_count;
-    double within = 0;
-    imp_status status = enter_metric(at, rows, fold, trials->whitened, &scores->possible, error);
+    bool propagated = false;
+    imp_status status = enter_metric(at, rows, fold, trials->whitening, &scores->possible, error);
     if (status || !scores->possible)
         return status;
     status = imp_spread_of(at->all, all, d, &scores->spread, error);
-    if (!status)
-        status = imp_spread_within(at->train, at->label, at->train_count, d, points->way, &within,
-                                   error);
     /* Points that coincide are told apart by nothing, on any scale. */
     if (scores->spread <= 0)
         scores->spread = 1;
-    if (within <= 0)
-        within = scores->spread;
+    if (!status)
+        status = find_within(at, at->train_count, scores->spread, &at->within, error);
+    for (size_t t = 0; t < trial_count; t++)
+        propagated = propagated || trials[t].propagated;
+    if (!status && propagated)
+        status = propagate(at, scores->spread, error);
     for (size_t t = 0; t < trial_count && !status; t++)
-        status = try_one(at, &trials[t], fold, scores->spread, within,
+        status = try_one(at, &trials[t], fold, scores->spread,
                          scores->distance + t * scores->count * points->way, error);
     return status;
 }
@@ -312,22 +345,25 @@ imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_
     work at = {.points = points, .fold = points->fold + repeat * points->count};
     *scores = (imp_trial_scores){.possible = true};
     at.all = imp_allocate(all * d, sizeof *at.all);
-    at.train = imp_allocate(points->count * d, sizeof *at.train);
-    at.label = imp_allocate(points->count, sizeof *at.label);
+    at.train = imp_allocate(all * d, sizeof *at.train);
+    at.label = imp_allocate(all, sizeof *at.label);
+    at.weight = imp_allocate(all, sizeof *at.weight);
     scores->label = imp_allocate(points->count, sizeof *scores->label);
     for (size_t i = 0; i < points->count && scores->label; i++)
         if (at.fold[i] == (int8_t)fold)
             scores->label[scores->count++] = points->label[i];
     scores->distance = imp_allocate(trial_count * scores->count * points->way, sizeof(double));
-    imp_status status = at.all && at.train && at.label && scores->label && scores->distance
-                            ? IMP_OK
-                            : imp_fail_memory(error, "points to hold out");
+    imp_status status =
+        at.all && at.train && at.label && at.weight && scores->label && scores->distance
+            ? IMP_OK
+            : imp_fail_memory(error, "points to hold out");
     if (!status && scores->count > 0)
         status = try_all(&at, rows, fold, trials, trial_count, scores, error);
     imp_clusters_release(&at.clusters);
     imp_release(at.all);
     imp_release(at.train);
     imp_release(at.label);
+    imp_release(at.weight);
     return status;
 }
 

@@ -36,10 +36,11 @@ void imp_trial_points_release(imp_trial_points *points);
 /* One way to classify. Numbers with a unit are in parts of what the points themselves show, or as
  * given where `given_...` is a number. */
 typedef struct imp_trial {
-    bool whitened;
-    double lambda; /* times the median squared distance within classes */
-    double sigma;  /* times the median squared distance from the center */
-    double ratio;  /* how much all unlabelled points weigh beside all labelled ones */
+    double whitening; /* its strength; 0: none */
+    double lambda;    /* times the median squared distance within classes */
+    double sigma;     /* times the median squared distance from the center */
+    double ratio;     /* how much all unlabelled points weigh beside all labelled ones */
+    bool propagated;  /* unlabelled points are given labels by their neighbours (propagate.h) */
     double given_lambda, given_sigma;
     size_t steps; /* with unlabelled points; without, 1 */
 } imp_trial;
@@ -54,7 +55,7 @@ typedef struct imp_trial_scores {
     double spread;    /* that median */
 } imp_trial_scores;
 
-/* Classifies the points of one fold by the others, with several trials that agree in `whitened`.
+/* Classifies the points of one fold by the others, with several trials that agree in `whitening`.
  * `rows` are all points, labelled first, in the first part of a metric. Release whatever is
  * returned. */
 imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_t repeat,

@@ -37,10 +37,11 @@ imp_status imp_metric_fit(imp_metric *metric, imp_metric_kind kind, const float 
                           size_t d, imp_error *error);
 
 /* The second part, by labelled points that went through the first; labels below 0 do not count.
+ * The covariance counts by `strength`, above 0 and up to 1, beside what it is shrunk towards.
  * *possible becomes false, and nothing is changed, where no class has two points or all points of
  * every class coincide. */
 imp_status imp_metric_whiten(imp_metric *metric, const float *rows, const int32_t *label, size_t n,
-                             bool *possible, imp_error *error);
+                             double strength, bool *possible, imp_error *error);
 
 /* out(n, dimensions) = points of x in the metric's space, those whose numbers are in `order` or, if
  * that is NULL, the first n; on up to `threads` threads, 0 for as many as there are. */

@@ -8,9 +8,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/parallel.h"
 #include "methods/choose.h"
 #include "methods/held_out.h"
 #include "methods/mixture.h"
+#include "methods/propagate.h"
 #include "methods/rule.h"
 #include "methods/settle.h"
 
@@ -55,10 +57,49 @@ imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_
 typedef struct arranged {
     uint32_t *order;
     float *rows;
-    int32_t *label; /* of the labelled ones */
-    size_t labeled, unlabeled;
+    int32_t *label; /* of the labelled ones, and of those that were given one, which follow */
+    double *weight; /* likewise */
+    size_t labeled, unlabeled, propagated;
     double spread, within;
 } arranged;
+
+/* How many unlabelled points may be given labels. */
+static size_t most_propagated(const arranged *points)
+{
+    return points->unlabeled < IMP_MOST_PROPAGATED ? points->unlabeled : IMP_MOST_PROPAGATED;
+}
+
+/* Labelled points first, then unlabelled ones that may be given labels, spread evenly. */
+static void put_in_order(const int32_t *y, size_t n, arranged *points)
+{
+    imp_order_labeled_first(y, n, 0, points->order);
+    uint32_t *order = points->order + points->labeled;
+    size_t some = most_propagated(points);
+    for (size_t i = 0; i < some; i++) {
+        size_t from = imp_block_begin(points->unlabeled, some, i);
+        uint32_t taken = order[from];
+        order[from] = order[i];
+        order[i] = taken;
+    }
+    for (size_t i = 0; i < points->labeled; i++)
+        points->label[i] = y[points->order[i]];
+}
+
+/* Labels by their neighbours for some of the unlabelled points. */
+static imp_status propagate(const imp_mixture *mixture, arranged *points, imp_error *error)
+{
+    size_t d = mixture->clusters.dimensions, begin = points->labeled;
+    size_t some = most_propagated(points);
+    imp_status status = imp_propagate(points->rows, d, points->label, begin, some, mixture->classes,
+                                      points->label + begin, points->weight + begin, error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < begin; i++)
+        points->weight[i] = 1;
+    points->propagated =
+        imp_keep_labeled(points->rows, d, points->label, points->weight, begin, some);
+    return IMP_OK;
+}
 
 static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const float *x,
                           const int32_t *y, size_t n, arranged *points, imp_error *error)
@@ -68,34 +109,47 @@ static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const 
     points->labeled = n - points->unlabeled;
     points->order = imp_allocate(n, sizeof *points->order);
     points->rows = imp_allocate(n * d, sizeof *points->rows);
-    points->label = imp_allocate(points->labeled, sizeof *points->label);
-    if (!points->order || !points->rows || !points->label)
+    size_t most = points->labeled + most_propagated(points);
+    points->label = imp_allocate(most, sizeof *points->label);
+    points->weight = imp_allocate(most, sizeof *points->weight);
+    if (!points->order || !points->rows || !points->label || !points->weight)
         return imp_fail_memory(error, "points in a metric");
-    imp_order_labeled_first(y, n, 0, points->order);
-    for (size_t i = 0; i < points->labeled; i++)
-        points->label[i] = y[points->order[i]];
+    put_in_order(y, n, points);
 
     imp_metric *metric = &mixture->metric;
     bool possible;
     imp_status status = imp_metric_fit(metric, choice->metric, x, n, d, error);
     if (!status)
         status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
-    if (!status && choice->whitened) {
-        status = imp_metric_whiten(metric, points->rows, points->label, points->labeled, &possible,
-                                   error);
+    if (!status && choice->whitening > 0) {
+        status = imp_metric_whiten(metric, points->rows, points->label, points->labeled,
+                                   choice->whitening, &possible, error);
         if (!status && possible)
             status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
     }
     if (!status)
         status = imp_spread_of(points->rows, n, d, &points->spread, error);
+    if (!status && choice->propagated)
+        status = propagate(mixture, points, error);
     if (!status)
-        status = imp_spread_within(points->rows, points->label, points->labeled, d,
-                                   mixture->classes, &points->within, error);
+        status =
+            imp_spread_within(points->rows, points->label, points->labeled + points->propagated, d,
+                              mixture->classes, &points->within, error);
     if (points->spread <= 0)
         points->spread = 1;
     if (points->within <= 0)
         points->within = points->spread;
     return status;
+}
+
+/* Points that were given labels have weighed all that unlabelled ones may. */
+static void weigh_propagated(imp_mixture_chosen *chosen, const arranged *points)
+{
+    double sum = 0;
+    for (size_t i = 0; i < points->propagated; i++)
+        sum += points->weight[points->labeled + i];
+    chosen->weight = sum / (double)points->unlabeled;
+    chosen->ratio = sum / (double)points->labeled;
 }
 
 /* The numbers of the rule, in the unit of the metric. */
@@ -127,6 +181,8 @@ static void take_numbers(imp_mixture *mixture, const imp_mixture_options *option
         chosen->ratio = 0;
     }
     chosen->labeled_mass = (double)points->labeled;
+    if (choice->propagated)
+        weigh_propagated(chosen, points);
     chosen->unlabeled_mass = chosen->weight * (double)points->unlabeled;
 }
 
@@ -146,21 +202,22 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
 
 static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
 {
-    size_t d = mixture->clusters.dimensions;
+    size_t d = mixture->clusters.dimensions, labeled = points->labeled + points->propagated;
     const imp_rule *rule = &mixture->rule;
     const imp_settling settling = {
         .dimensions = d,
         .way = mixture->classes,
         .labeled = points->rows,
         .label = points->label,
-        .labeled_count = points->labeled,
-        .unlabeled = points->rows + points->labeled * d,
-        .unlabeled_count = points->unlabeled,
+        .labeled_weight = points->propagated > 0 ? points->weight : NULL,
+        .labeled_count = labeled,
+        .unlabeled = points->rows + labeled * d,
+        .unlabeled_count = points->labeled + points->unlabeled - labeled,
         .lambda = rule->lambda,
         .lambda_u = mixture->chosen.lambda_u,
         .sigma = rule->sigma_l,
-        .weight = mixture->chosen.weight,
-        .steps = points->unlabeled > 0 ? (size_t)rule->steps : 1,
+        .weight = points->propagated > 0 ? 0 : mixture->chosen.weight,
+        .steps = points->unlabeled > 0 && points->propagated == 0 ? (size_t)rule->steps : 1,
     };
     imp_status status = imp_settle(&settling, &mixture->clusters, error);
     if (!status)
@@ -201,6 +258,7 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
     imp_release(points.order);
     imp_release(points.rows);
     imp_release(points.label);
+    imp_release(points.weight);
     return status;
 }
 
@@ -222,8 +280,8 @@ void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choic
         .open_set_distance = chosen->any ? chosen->nowhere : INFINITY,
         .candidates = chosen->candidate_count,
         .little = chosen->any && chosen->held_out == 0,
-        .every_point =
-            chosen->any && mixture->classes < labeled && (double)labeled >= chosen->labeled_mass,
+        .every_point = chosen->any && mixture->classes < labeled &&
+                       (double)labeled >= chosen->labeled_mass && chosen->unlabeled_mass == 0,
     };
     imp_give_options(choice, size, &told, sizeof told);
 }

@@ -23,6 +23,11 @@ static imp_points labeled_points(const imp_settling *given)
                         .first_count = given->labeled_count};
 }
 
+static double weight_of(const imp_settling *given, size_t i)
+{
+    return given->labeled_weight ? given->labeled_weight[i] : 1;
+}
+
 /* One cluster per class, and those that λ asks for. */
 static imp_status start(const imp_settling *given, imp_clusters *clusters, imp_error *error)
 {
@@ -65,7 +70,7 @@ static imp_status refine(const imp_settling *given, imp_clusters *clusters, imp_
         double distance;
         const float *x = given->labeled + i * given->dimensions;
         size_t c = imp_nearest_cluster(clusters, x, given->label[i], &distance);
-        imp_status status = imp_shares_add(block, i, c, 1, error);
+        imp_status status = imp_shares_add(block, i, c, weight_of(given, i), error);
         if (status)
             return status;
     }
@@ -93,9 +98,9 @@ imp_status imp_settle(const imp_settling *given, imp_clusters *clusters, imp_err
         given->unlabeled_count > 0 && (given->weight > 0 || isfinite(given->lambda_u));
     if (given->lambda == 0 && !free_points) {
         for (size_t i = 0; i < clusters->count && !status; i++) {
-            clusters->weight[i] = 1;
-            memcpy(imp_clusters_sum(clusters, i), imp_clusters_mean(clusters, i),
-                   given->dimensions * sizeof(double));
+            double weight = clusters->weight[i] = weight_of(given, i);
+            for (size_t j = 0; j < given->dimensions; j++)
+                imp_clusters_sum(clusters, i)[j] = weight * imp_clusters_mean(clusters, i)[j];
         }
         return status;
     }

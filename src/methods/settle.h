@@ -12,8 +12,9 @@
 
 typedef struct imp_settling {
     size_t dimensions, way;
-    const float *labeled; /* (labeled_count, dimensions) */
-    const int32_t *label; /* (labeled_count): 0 .. way-1 */
+    const float *labeled;         /* (labeled_count, dimensions) */
+    const int32_t *label;         /* (labeled_count): 0 .. way-1 */
+    const double *labeled_weight; /* (labeled_count): what each counts for; NULL: 1 */
     size_t labeled_count;
     const float *unlabeled; /* (unlabeled_count, dimensions) */
     size_t unlabeled_count;

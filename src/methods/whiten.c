@@ -115,7 +115,7 @@ static void find_products(fitting *fit)
 }
 
 /* How much of the sample's covariance is kept, by Ledoit and Wolf; false where there is none. */
-static bool shrink(fitting *fit)
+static bool shrink(fitting *fit, double strength)
 {
     size_t side = fit->side, count = fit->count;
     double trace = 0, fourth = 0;
@@ -130,8 +130,8 @@ static bool shrink(fitting *fit)
     double noise = fmax(0, (fourth - square) / (double)count);
     double share = apart > 0 ? fmin(1, noise / apart) : 1;
     double mean = trace / (double)fit->d;
-    fit->base = (share + least_share) * mean;
-    fit->kept = 1 - share;
+    fit->kept = (1 - share) * strength;
+    fit->base = (1 - fit->kept + least_share) * mean;
     return mean > 0 && isfinite(mean);
 }
 
@@ -234,7 +234,8 @@ static void map_span(fitting *fit, imp_metric *metric)
     }
 }
 
-static imp_status fit_map(fitting *fit, imp_metric *metric, bool *possible, imp_error *error)
+static imp_status fit_map(fitting *fit, imp_metric *metric, double strength, bool *possible,
+                          imp_error *error)
 {
     size_t d = fit->d, side = fit->count < d ? fit->count : d;
     bool few = fit->count < d;
@@ -250,7 +251,7 @@ static imp_status fit_map(fitting *fit, imp_metric *metric, bool *possible, imp_
         return imp_fail_memory(error, "a covariance");
     }
     find_products(fit);
-    *possible = shrink(fit);
+    *possible = shrink(fit, strength);
     if (!*possible) {
         imp_release(project);
         imp_release(back);
@@ -268,13 +269,13 @@ static imp_status fit_map(fitting *fit, imp_metric *metric, bool *possible, imp_
 }
 
 imp_status imp_metric_whiten(imp_metric *metric, const float *rows, const int32_t *label, size_t n,
-                             bool *possible, imp_error *error)
+                             double strength, bool *possible, imp_error *error)
 {
     fitting fit = {.d = metric->dimensions};
     *possible = false;
     imp_status status = find_contrasts(&fit, rows, label, n, error);
     if (!status && fit.count > 0)
-        status = fit_map(&fit, metric, possible, error);
+        status = fit_map(&fit, metric, strength, possible, error);
     imp_release(fit.contrast);
     imp_release(fit.matrix);
     imp_release(fit.inverse);

@@ -198,7 +198,7 @@ static void whitening_is_the_inverse_of_the_covariance(void **state)
         plain_covariance(x, y, COUNT, d, s);
         imp_metric metric = {.kind = IMP_METRIC_AS_IS, .dimensions = d, .scale = 1};
         bool possible;
-        assert_int_equal(imp_metric_whiten(&metric, x, y, COUNT, &possible, NULL), IMP_OK);
+        assert_int_equal(imp_metric_whiten(&metric, x, y, COUNT, 1, &possible, NULL), IMP_OK);
         assert_true(possible);
         for (size_t trial = 0; trial < 10; trial++) {
             double u[MOST], expected = 0, found = 0;

@@ -1,0 +1,306 @@
+/*
+ * propagate.c - labels spread over a graph of neighbours (Zhou et al., 2004).
+ *
+ * Every point is tied to its seven nearest ones (fewer where classes have fewer than 14 points on
+ * average), and to those whose nearest it is, by exp(-d^2 / r r') where r is how far the last of a
+ * point's neighbours is (Zelnik-Manor and Perona, 2004): so ties
+ * have no scale, neither that of all points nor that of a crowded corner. With ties divided by the
+ * roots of both ends' sums, what a point has of each class is nine tenths of what its neighbours
+ * have and one tenth of its own label, in thirty rounds.
+ */
+#include "methods/propagate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/first_failure.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "kernels/kernels.h"
+#include "methods/points.h"
+
+enum {
+    MOST_NEIGHBORS = 7,
+    LEAST_NEIGHBORS = 2,
+    ROUNDS = 30,
+    TOGETHER = 64, /* points that look for their neighbours at once */
+};
+
+static const float passed_on = 0.9F;
+
+typedef struct tie {
+    uint32_t to;
+    float weight;
+} tie;
+
+typedef struct graph {
+    const imp_kernels *kernels;
+    const float *rows;
+    float *across;  /* (d, n): the rows, transposed */
+    double *square; /* (n): squared lengths */
+    size_t n, d, way, near;
+    uint32_t *neighbor; /* (n, near) */
+    double *distance;   /* (n, near), squared, ascending */
+    tie *ties;          /* of point i: first[i] .. first[i + 1] */
+    size_t *first;
+    const float *from; /* (n, way) */
+    float *to;
+    imp_first_failure failure;
+} graph;
+
+/* ---- neighbours ---- */
+
+static double squared_distance(const float *a, const float *b, size_t d)
+{
+    double sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        double difference = (double)a[j] - b[j];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Point `other` at that distance comes in among the nearest so far; of equals the first stays. */
+static void insert(uint32_t *neighbor, double *distance, size_t *count, size_t most, uint32_t other,
+                   double far)
+{
+    size_t at = *count;
+    if (at == most && far >= distance[most - 1])
+        return;
+    if (at == most)
+        at--;
+    else
+        (*count)++;
+    for (; at > 0 && far < distance[at - 1]; at--) {
+        distance[at] = distance[at - 1];
+        neighbor[at] = neighbor[at - 1];
+    }
+    distance[at] = far;
+    neighbor[at] = other;
+}
+
+static void find_neighbors(graph *g, size_t i, const float *product)
+{
+    uint32_t *neighbor = g->neighbor + i * g->near;
+    double *distance = g->distance + i * g->near;
+    size_t count = 0;
+    for (size_t k = 0; k < g->n; k++)
+        if (k != i)
+            insert(neighbor, distance, &count, g->near, (uint32_t)k,
+                   g->square[i] + g->square[k] - 2 * (double)product[k]);
+    /* The products are rounded, and points that nearly coincide need better. */
+    for (size_t k = 0; k < count; k++) {
+        const float *other = g->rows + neighbor[k] * g->d;
+        distance[k] = squared_distance(g->rows + i * g->d, other, g->d);
+    }
+}
+
+static void find_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    graph *g = context;
+    size_t begin = block * TOGETHER, count = g->n - begin < TOGETHER ? g->n - begin : TOGETHER;
+    float *product = imp_allocate_zeroed(count * g->n, sizeof *product);
+    imp_error error;
+    imp_status status = product ? IMP_OK : imp_fail_memory(&error, "neighbours of points");
+    if (!status) {
+        g->kernels->multiply(count, g->n, g->d, g->rows + begin * g->d, g->d, 1, g->across, g->n,
+                             product, g->n);
+        for (size_t i = 0; i < count; i++)
+            find_neighbors(g, begin + i, product + i * g->n);
+    }
+    imp_release(product);
+    imp_first_failure_note(&g->failure, block, status, &error);
+}
+
+/* ---- ties ---- */
+
+static bool is_neighbor(const graph *g, size_t i, size_t other)
+{
+    for (size_t k = 0; k < g->near; k++)
+        if (g->neighbor[i * g->near + k] == other)
+            return true;
+    return false;
+}
+
+/* exp(-d^2 / r r'); coinciding points are tied as closely as may be. */
+static float weight_of(const graph *g, size_t i, size_t k)
+{
+    size_t other = g->neighbor[i * g->near + k], last = g->near - 1;
+    double far = g->distance[i * g->near + k];
+    double radii = sqrt(g->distance[i * g->near + last] * g->distance[other * g->near + last]);
+    return (float)(far > 0 ? exp(-far / fmax(radii, 1e-3 * far)) : 1);
+}
+
+/* Ties in both directions, divided by the roots of both ends' sums. */
+static void make_ties(graph *g, double *sum)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < g->n; i++)
+            for (size_t k = 0; k < g->near; k++) {
+                size_t other = g->neighbor[i * g->near + k];
+                bool back = !is_neighbor(g, other, i);
+                if (pass == 0) {
+                    g->first[i + 1]++;
+                    g->first[other + 1] += back;
+                    continue;
+                }
+                float weight = weight_of(g, i, k);
+                g->ties[g->first[i]++] = (tie){(uint32_t)other, weight};
+                if (back)
+                    g->ties[g->first[other]++] = (tie){(uint32_t)i, weight};
+            }
+        for (size_t i = 0; i < g->n && pass == 0; i++)
+            g->first[i + 1] += g->first[i];
+    }
+    for (size_t i = g->n; i > 0; i--)
+        g->first[i] = g->first[i - 1];
+    g->first[0] = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        sum[i] = 0;
+        for (size_t t = g->first[i]; t < g->first[i + 1]; t++)
+            sum[i] += g->ties[t].weight;
+    }
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t t = g->first[i]; t < g->first[i + 1]; t++) {
+            double both = sum[i] * sum[g->ties[t].to];
+            g->ties[t].weight = both > 0 ? (float)(g->ties[t].weight / sqrt(both)) : 0;
+        }
+}
+
+/* ---- rounds ---- */
+
+static void pass_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    graph *g = context;
+    size_t begin = block * TOGETHER, end = g->n - begin < TOGETHER ? g->n : begin + TOGETHER;
+    for (size_t i = begin; i < end; i++)
+        for (size_t t = g->first[i]; t < g->first[i + 1]; t++) {
+            const float *from = g->from + g->ties[t].to * g->way;
+            float share = passed_on * g->ties[t].weight, *to = g->to + i * g->way;
+            for (size_t class = 0; class < g->way; class ++)
+                to[class] += share * from[class];
+        }
+}
+
+/* What every point has of each class at the end, in one of the two arrays. */
+static const float *spread(graph *g, const int32_t *label, size_t labeled, float *one, float *other)
+{
+    size_t blocks = (g->n + TOGETHER - 1) / TOGETHER;
+    memset(one, 0, g->n * g->way * sizeof *one);
+    for (size_t i = 0; i < labeled; i++)
+        one[i * g->way + (size_t)label[i]] = 1;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        memset(other, 0, g->n * g->way * sizeof *other);
+        for (size_t i = 0; i < labeled; i++)
+            other[i * g->way + (size_t)label[i]] = 1 - passed_on;
+        g->from = one;
+        g->to = other;
+        imp_parallel(blocks, imp_parallel_threads(0), pass_block, g);
+        one = g->to;
+        other = (float *)g->from;
+    }
+    return one;
+}
+
+/* ---- all of it ---- */
+
+/* With more neighbours than half a class has, labels would spread to other classes. */
+static size_t neighbors_for(size_t n, size_t way)
+{
+    size_t near = n / (2 * way);
+    near = near < LEAST_NEIGHBORS ? LEAST_NEIGHBORS : near;
+    near = near > MOST_NEIGHBORS ? MOST_NEIGHBORS : near;
+    return near < n ? near : n - 1;
+}
+
+static imp_status make_graph(graph *g, imp_error *error)
+{
+    size_t n = g->n, d = g->d;
+    g->across = imp_allocate(n * d, sizeof *g->across);
+    g->square = imp_allocate(n, sizeof *g->square);
+    g->neighbor = imp_allocate(n * g->near, sizeof *g->neighbor);
+    g->distance = imp_allocate(n * g->near, sizeof *g->distance);
+    g->ties = imp_allocate(2 * n * g->near, sizeof *g->ties);
+    g->first = imp_allocate_zeroed(n + 1, sizeof *g->first);
+    if (!g->across || !g->square || !g->neighbor || !g->distance || !g->ties || !g->first)
+        return imp_fail_memory(error, "neighbours of points");
+    for (size_t i = 0; i < n; i++) {
+        g->square[i] = 0;
+        for (size_t j = 0; j < d; j++) {
+            float value = g->rows[i * d + j];
+            g->across[j * n + i] = value;
+            g->square[i] += (double)value * value;
+        }
+    }
+    imp_first_failure_begin(&g->failure);
+    imp_parallel((n + TOGETHER - 1) / TOGETHER, imp_parallel_threads(0), find_block, g);
+    imp_status status = imp_first_failure_end(&g->failure, error);
+    if (!status)
+        make_ties(g, g->square);
+    return status;
+}
+
+static void take_labels(const graph *g, const float *reached, size_t labeled, int32_t *found,
+                        double *sure)
+{
+    for (size_t i = 0; i + labeled < g->n; i++) {
+        const float *of = reached + (labeled + i) * g->way;
+        size_t most = 0;
+        double sum = 0;
+        for (size_t class = 0; class < g->way; class ++) {
+            most = of[class] > of[most] ? class : most;
+            sum += of[class];
+        }
+        found[i] = sum > 1e-9 ? (int32_t)most : IMP_UNLABELED;
+        sure[i] = sum > 1e-9 ? of[most] / sum : 0;
+    }
+}
+
+imp_status imp_propagate(const float *rows, size_t d, const int32_t *label, size_t labeled,
+                         size_t unlabeled, size_t way, int32_t *found, double *sure,
+                         imp_error *error)
+{
+    size_t n = labeled + unlabeled;
+    graph g = {.rows = rows, .n = n, .d = d, .way = way, .near = neighbors_for(n, way)};
+    float *reached = imp_allocate(2 * n * way, sizeof *reached);
+    imp_status status = reached ? imp_kernels_choose(&g.kernels, error)
+                                : imp_fail_memory(error, "labels of neighbours");
+    if (!status)
+        status = make_graph(&g, error);
+    if (!status)
+        take_labels(&g, spread(&g, label, labeled, reached, reached + n * way), labeled, found,
+                    sure);
+    imp_release(g.across);
+    imp_release(g.square);
+    imp_release(g.neighbor);
+    imp_release(g.distance);
+    imp_release(g.ties);
+    imp_release(g.first);
+    imp_release(reached);
+    return status;
+}
+
+size_t imp_keep_labeled(float *rows, size_t d, int32_t *label, double *weight, size_t begin,
+                        size_t count)
+{
+    size_t kept = begin;
+    for (size_t i = begin; i < begin + count; i++) {
+        if (label[i] < 0)
+            continue;
+        for (size_t j = 0; j < d && kept < i; j++) {
+            float value = rows[i * d + j];
+            rows[i * d + j] = rows[kept * d + j];
+            rows[kept * d + j] = value;
+        }
+        int32_t of = label[i];
+        double counts = weight[i];
+        label[i] = label[kept];
+        weight[i] = weight[kept];
+        label[kept] = of;
+        weight[kept++] = counts;
+    }
+    return kept - begin;
+}
