@@ -2,7 +2,7 @@
  * cluster.c - clusters points without labels: as many as the data shows, as many as are wanted, or
  * by a threshold that was chosen on other points whose labels are known.
  *
- * Last line: by a tuned threshold: 3 clusters, (11, 1) belongs to number 2
+ * Last line: by a tuned threshold: 3 clusters, (11, 1) belongs to number 1
  */
 #include <imp/cluster.h>
 
@@ -40,12 +40,19 @@ int main(void)
     make_points(points, labels, 1);
     make_points(known, known_labels, 0.8f);
 
-    cluster("by the largest gap in the distances", points, NULL);
+    cluster("as many as the points show", points, NULL);
 
     imp_cluster_options options = imp_cluster_defaults();
     options.clusters = 6;
     options.method = "dp-means";
-    cluster("about as many as wanted, which is six", points, &options);
+    cluster("as many as wanted, which is six", points, &options);
+
+    /* Points 0 and 1 are known to belong together, and 0 and 3 apart. */
+    const imp_cluster_pair pairs[] = {{0, 1, false}, {0, 3, true}};
+    options = imp_cluster_defaults();
+    options.pairs = pairs;
+    options.pair_count = 2;
+    cluster("as two pairs want it", points, &options);
 
     options = imp_cluster_defaults();
     options.method = "dp-means";

@@ -15,6 +15,7 @@ from ctypes import (
     c_int,
     c_int32,
     c_size_t,
+    c_uint32,
     c_uint64,
     c_void_p,
 )
@@ -62,6 +63,10 @@ class Rule(Structure):
 ORDERS = {"auto": 0, "given": 1, "random": 2, "farthest-first": 3}
 
 
+class ClusterPair(Structure):
+    _fields_ = [("a", c_uint32), ("b", c_uint32), ("apart", c_bool)]
+
+
 class ClusterOptions(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -71,6 +76,9 @@ class ClusterOptions(Structure):
         ("order", c_int),
         ("seed", c_uint64),
         ("threads", c_int),
+        ("label", c_void_p),
+        ("pairs", c_void_p),
+        ("pair_count", c_size_t),
     ]
 
 
@@ -87,7 +95,16 @@ class Clustering(Structure):
         ("steps", c_size_t),
         ("converged", c_bool),
         ("sigma", c_double),
+        ("choice", c_int),
+        ("sampled", c_size_t),
+        ("groups", c_size_t),
+        ("apart", c_double),
+        ("cluster_label", c_void_p),
     ]
+
+
+# In the order of imp_cluster_choice.
+CLUSTER_CHOICES = ("given", "apart", "wanted", "gap")
 
 
 # ---- metrics.h ----

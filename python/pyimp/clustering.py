@@ -20,6 +20,37 @@ def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
     return np.ctypeslib.as_array(items, shape).copy()
 
 
+def _known(labels: ArrayLike | None, count: int) -> np.ndarray | None:
+    """Labels of some points as the library takes them."""
+    if labels is None:
+        return None
+    given = np.asarray(labels)
+    if given.shape != (count,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"labels has the shape {given.shape} and the type {given.dtype}; it needs an integer "
+            f"for each of the {count} points, -1 where nothing is known"
+        )
+    return np.ascontiguousarray(given, np.int32)
+
+
+def _pairs(*given: tuple[ArrayLike | None, str]) -> Any:
+    """Pairs of points that belong together, then those that belong apart, as the library's."""
+    found = []
+    for pairs, name in given:
+        array = np.empty((0, 2), int) if pairs is None else np.asarray(pairs)
+        if array.size == 0:
+            continue
+        if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+            raise ValueError(
+                f"{name} has the shape {array.shape} and the type {array.dtype}; it needs two "
+                "integers for each pair"
+            )
+        if array.min() < 0 or array.max() > 0xFFFFFFFF:
+            raise ValueError(f"{name} has numbers of points that are below 0 or too large")
+        found += [(int(a), int(b), name == "cannot_link") for a, b in array]
+    return (_api.ClusterPair * len(found))(*found)
+
+
 class _Clusterer(ClusterMixin, BaseEstimator):
     """What both methods share; a method is its name and the numbers of a rule that it has."""
 
@@ -29,7 +60,15 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         """Numbers of the rule beside the threshold, as `_parameters.rule` takes them."""
         raise NotImplementedError
 
-    def fit(self, X: ArrayLike, y: Any = None) -> _Clusterer:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> _Clusterer:
         """Clusters the points.
 
         Parameters
@@ -38,6 +77,11 @@ class _Clusterer(ClusterMixin, BaseEstimator):
             Used as 32-bit floats, row by row; not copied if it is that already.
         y
             Not used; here for scikit-learn's sake.
+        labels : array-like of shape (n_points,), optional
+            Classes of some points, integers from 0 on, and -1 for the others. A cluster has points
+            of one class at most, and a class may have several clusters; `cluster_labels_` tells.
+        must_link, cannot_link : array-like of shape (n_pairs, 2), optional
+            Numbers of points that belong together, or apart.
         """
         options = defaults(_api.ClusterOptions, library.imp_cluster_options_init)
         options.method = self._method
@@ -53,6 +97,11 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         options.seed = _parameters.count(self.seed, "seed", 0, _parameters.MOST_SEED)
 
         points = validate(self, X)
+        known = _known(labels, len(points))
+        pairs = _pairs((must_link, "must_link"), (cannot_link, "cannot_link"))
+        options.label = None if known is None else address(known)
+        options.pairs = ctypes.cast(pairs, ctypes.c_void_p)
+        options.pair_count = len(pairs)
         handle = create(
             library.imp_clustering_free,
             library.imp_cluster,
@@ -73,6 +122,15 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         self.inertia_ = found.objective - self.lambda_ * count
         self.n_iter_ = found.steps
         self.converged_ = found.converged
+        self.cluster_labels_ = (
+            _copy(found.cluster_label, (count,), ctypes.c_int32) if found.cluster_label else None
+        )
+        self.choice_ = {
+            "by": _api.CLUSTER_CHOICES[found.choice],
+            "sampled": found.sampled,
+            "groups": found.groups,
+            "apart": found.apart,
+        }
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The number of the cluster whose center is nearest to each point."""
@@ -111,12 +169,13 @@ class DPMeans(_Clusterer):
     Parameters
     ----------
     n_clusters : int, optional
-        About how many are wanted; the threshold is then chosen to give that many.
+        How many are wanted; there are fewer only where points coincide.
     threshold : float or 'auto', default='auto'
-        Squared distance beyond which a point starts a cluster, called lambda in the paper. 'auto'
-        takes it from `n_clusters` or from the largest gap in the points' distances.
+        Squared distance beyond which a point starts a cluster, called lambda in the paper. With
+        'auto', and no `n_clusters`, the points choose how many clusters there are: half of a sample
+        of up to 8000 makes small groups, and the other half tells which of them are apart.
     order : {'auto', 'given', 'random', 'farthest-first'}, default='auto'
-        In which to take the points. 'auto' is 'farthest-first' with `n_clusters`, else 'given'.
+        In which to take the points where a threshold is given. 'auto' is 'given'.
     max_iter : int, optional
         Passes to make at most; by default as many as it takes.
     seed : int, default=1
@@ -129,7 +188,14 @@ class DPMeans(_Clusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     cluster_sizes_ : ndarray of shape (n_clusters,)
     lambda_ : float
-        The threshold, as given or chosen.
+        The threshold, as given; where points chose, the largest squared distance of a point from
+        its center.
+    cluster_labels_ : ndarray of shape (n_clusters,) or None
+        The class of the labelled points in a cluster or -1, where labels were given.
+    choice_ : dict
+        How that came about: `by` is 'given', 'apart' (points held out told groups apart), 'wanted'
+        or 'gap' (of few points); `sampled` points were looked at, which began as `groups`, and
+        `apart` is the evidence, in nats, that the least clear two of the clusters are two.
     inertia_ : float
         Sum of the squared distances of the points to their centers.
     objective_ : float
@@ -182,7 +248,7 @@ class InfiniteMixtureClustering(_Clusterer):
     n_clusters, threshold, order, seed
         As in `DPMeans`.
     sigma : float or 'auto', default='auto'
-        Variance of a cluster. 'auto' is 5, or of the points' own scale with `n_clusters`.
+        Variance of a cluster. 'auto' is of the points' own scale, or 5 with a threshold.
     steps : int or 'auto', default='auto'
         Passes to make. 'auto' is 5.
 
@@ -190,7 +256,7 @@ class InfiniteMixtureClustering(_Clusterer):
     ----------
     sigma_ : float
         The variance, as given or chosen.
-    labels_, cluster_centers_, cluster_sizes_, lambda_, inertia_, objective_, n_iter_, \
+    labels_, cluster_centers_, cluster_sizes_, lambda_, choice_, inertia_, objective_, n_iter_, \
 converged_, n_features_in_
         As in `DPMeans`; a label is the densest cluster.
 

@@ -61,6 +61,25 @@ class Clusters(unittest.TestCase):
                 labels = clusterer(**parameters).fit_predict(x)
                 self.assertEqual(metrics.adjusted_rand(y, labels), 1, (clusterer, parameters))
 
+    def test_what_is_known_of_some_points(self):
+        x, y = blobs(2, classes=6, modes=1, each=20, spread=30)
+        for clusterer in CLUSTERERS.values():
+            model = clusterer().fit(x)
+            self.assertEqual(len(model.cluster_centers_), 6)
+            self.assertEqual(model.choice_["by"], "apart")
+            self.assertIsNone(model.cluster_labels_)
+            halves = np.where(np.arange(len(y)) % 2 == 0, y // 2, -1)
+            model.fit(x, labels=halves)
+            self.assertTrue(np.array_equal(model.cluster_labels_[model.labels_], y // 2))
+            together, apart = np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[:2]
+            model.fit(x, must_link=[(together[0], apart[0])], cannot_link=[apart])
+            self.assertEqual(model.labels_[together[0]], model.labels_[apart[0]])
+            self.assertNotEqual(model.labels_[apart[0]], model.labels_[apart[1]])
+            with self.assertRaisesRegex(ValueError, "together"):
+                model.fit(x, must_link=[(0, 1)], cannot_link=[(1, 0)])
+            with self.assertRaisesRegex(ValueError, "two integers"):
+                model.fit(x, must_link=[0.5, 1])
+
     def test_what_was_found_fits_together(self):
         x, _ = blobs(3)
         for clusterer in CLUSTERERS.values():

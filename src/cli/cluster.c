@@ -19,23 +19,29 @@ static const imp_option options[] = {
     {IMP_OPTION_METHOD(settings, method), .unsupervised = true, .initial = "imp"},
     {IMP_OPTION_NUMBER(settings, rule.lambda), .name = "lambda", .argument = "X", .like = "lambda",
      .initial = "auto",
-     .help = "squared distance beyond which a cluster starts; auto goes by --clusters, "
-             "--validation, the points or the model"},
+     .help = "squared distance beyond which a cluster starts; auto: the points choose how many "
+             "clusters there are, or --clusters, --validation or the model does"},
     {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
      .integers = {0, INT32_MAX}, .initial = "0",
-     .help = "about how many clusters are wanted; 0 leaves it open"},
+     .help = "how many clusters are wanted; 0 leaves it open"},
+    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+     .help = "what is known: classes of some points, -1 for the others; a cluster has one at most"},
     {IMP_OPTION_REST},
+    {IMP_OPTION_TEXT(settings, must_link), .name = "must-link", .argument = "FILE",
+     .help = "pairs of points that belong together: an array (pairs, 2) of their numbers"},
+    {IMP_OPTION_TEXT(settings, cannot_link), .name = "cannot-link", .argument = "FILE",
+     .help = "pairs of points that belong apart"},
     {IMP_OPTION_NUMBER(settings, rule.sigma_u), .name = "sigma", .argument = "S", .like = "sigma-u",
      .initial = "auto",
-     .help = "imp: the variance of a cluster; auto is 5, the model's, or with --clusters by "
-             "lambda"},
+     .help = "imp: the variance of a cluster; auto is that of the points around their clusters, "
+             "5 with --lambda, or the model's"},
     {IMP_OPTION_NUMBER(settings, rule.steps), .name = "steps", .argument = "N",
      .like = "cluster-steps", .initial = "auto",
      .help = "passes; auto is 5 for imp, and as many as it takes for dp-means"},
     {IMP_OPTION_CHOICE(settings, order), .name = "order", .argument = "ORDER", .choices = orders,
      .initial = "auto",
-     .help = "in which to take the points, which may change the clusters; auto is "
-             "farthest-first for pictures and with --clusters, else given"},
+     .help = "in which to take the points where lambda is given, which may change the clusters; "
+             "auto is farthest-first for pictures, else given"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "of the random order"},
     {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
@@ -51,14 +57,14 @@ static const imp_option options[] = {
      .help = "also write a page that shows the groups"},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Output")},
-    {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
+    {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
      .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
     "imp cluster drawings --html groups.html", "imp cluster drawings --copy-to sorted",
-    "imp cluster x.npy --clusters 20 --labels y.npy",
+    "imp cluster x.npy --clusters 20 --truth y.npy",
     "imp cluster x.npy --method dp-means --lambda 40 --order random --json", NULL};
 
 const imp_usage imp_cluster_usage = {
@@ -68,9 +74,9 @@ const imp_usage imp_cluster_usage = {
         "Finds clusters among pictures or points without labels. One farther than a threshold, "
         "lambda, from all clusters starts a new one, so the number of clusters follows from the "
         "data; it can be wished for with --clusters. Where labels are known, the clusters "
-        "are measured by them. Unless it is given, lambda comes from --clusters, from "
-        "--validation, from the largest gap in the points' distances or, for pictures, from what "
-        "the model was trained with.",
+        "are measured by them. Unless lambda is given, half of a sample of the points makes "
+        "small groups and the other half tells which of them are apart; or lambda comes from "
+        "--validation or, for pictures, from what the model was trained with.",
     .operands = "POINTS.npy|FOLDER|ARCHIVE",
     .fewest = 1,
     .most = INT_MAX, /* all but one are refused in better words */
@@ -104,9 +110,12 @@ static int find_known(const settings *given, const imp_clustering *clustering,
     if (points->count == 0)
         return imp_complain(IMP_EXIT_FAILURE, command,
                             "%s: every label is -1, so there is nothing to measure by",
-                            given->labels);
+                            given->truth);
     return IMP_GO_ON;
 }
+
+/* In the order of imp_cluster_choice. */
+static const char *const choices[] = {"given", "apart", "wanted", "gap"};
 
 static int print_json(const settings *given, const imp_clustering *found, const known *labeled)
 {
@@ -127,6 +136,15 @@ static int print_json(const settings *given, const imp_clustering *found, const 
     json_object_set_new(object, "objective", imp_json_number(found->objective));
     json_object_set_new(object, "steps", json_integer((json_int_t)found->steps));
     json_object_set_new(object, "converged", json_boolean(found->converged));
+    json_t *choice = json_object();
+    json_object_set_new(choice, "by", json_string(choices[found->choice]));
+    json_object_set_new(choice, "sampled", json_integer((json_int_t)found->sampled));
+    json_object_set_new(choice, "groups", json_integer((json_int_t)found->groups));
+    json_object_set_new(choice, "apart", imp_json_number(found->apart));
+    json_object_set_new(object, "choice", choice);
+    if (found->cluster_label)
+        json_object_set_new(object, "labels",
+                            imp_json_integers(found->cluster_label, found->clusters));
     if (labeled->truth) {
         json_t *metrics = json_object();
         json_object_set_new(object, "metrics", metrics);
@@ -155,7 +173,11 @@ static int print_table(const settings *given, const imp_clustering *found, const
     }
     printf("\n%8s  %8s\n", "cluster", "size");
     for (size_t c = 0; c < found->clusters; c++)
-        printf("%8zu  %8zu\n", c, found->cluster_size[c]);
+        if (found->cluster_label && found->cluster_label[c] >= 0)
+            printf("%8zu  %8zu  of class %d\n", c, found->cluster_size[c],
+                   (int)found->cluster_label[c]);
+        else
+            printf("%8zu  %8zu\n", c, found->cluster_size[c]);
     printf("\n%8s  %8s\n", "point", "cluster");
     for (size_t i = 0; i < found->points; i++)
         printf("%8zu  %8d\n", i, (int)found->assignment[i]);
@@ -214,9 +236,104 @@ imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given)
     return cluster_options;
 }
 
-static int cluster(const settings *given, const imp_point_source *points, const int32_t *labels)
+/* Says on stderr, in a line, how many clusters there are and why. */
+static void tell(const settings *given, const imp_clustering *found)
+{
+    switch (found->choice) {
+    case IMP_CLUSTER_APART:
+        imp_complain(
+            EXIT_SUCCESS, command,
+            "%zu of %zu points chose: %zu groups of one half became %zu cluster%s that the "
+            "other half can tell apart",
+            found->sampled, found->points, found->groups, found->clusters,
+            found->clusters == 1 ? "" : "s");
+        break;
+    case IMP_CLUSTER_GAP:
+        imp_complain(EXIT_SUCCESS, command,
+                     "the largest gap in the distances of %zu points chose %zu cluster%s",
+                     found->points, found->clusters, found->clusters == 1 ? "" : "s");
+        break;
+    case IMP_CLUSTER_WANTED:
+        if (found->clusters != (size_t)given->clusters)
+            imp_complain(
+                EXIT_SUCCESS, command,
+                "%zu of the %lld clusters that were wanted came about: points coincide, or "
+                "clusters lost all of theirs to others",
+                found->clusters, (long long)given->clusters);
+        break;
+    case IMP_CLUSTER_GIVEN:
+        break;
+    }
+}
+
+/* Pairs of a file, behind those that there are. */
+static int read_pairs(const char *path, bool apart, imp_cluster_pair **pairs, size_t *count)
+{
+    imp_rows rows;
+    int status = imp_read_rows(command, path, &rows);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_cluster_pair *all = realloc(*pairs, (*count + rows.count + 1) * sizeof *all);
+    if (!all)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    else
+        *pairs = all;
+    if (status == IMP_GO_ON && rows.dimensions != 2)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s has %zu columns; pairs of points have 2", path, rows.dimensions);
+    for (size_t i = 0; i < rows.count && status == IMP_GO_ON; i++) {
+        float a = rows.values[2 * i], b = rows.values[2 * i + 1];
+        /* Beyond this, floats leave out numbers. */
+        if (!(a >= 0 && b >= 0 && a <= 0x1p24F && b <= 0x1p24F && a == floorf(a) && b == floorf(b)))
+            status = imp_complain(IMP_EXIT_FAILURE, command,
+                                  "%s: pair %zu is (%g, %g); points are numbers from 0 to 16777216",
+                                  path, i, a, b);
+        else
+            all[(*count)++] = (imp_cluster_pair){(uint32_t)a, (uint32_t)b, apart};
+    }
+    free(rows.values);
+    return status;
+}
+
+/* What was said about points: labels of so many, and pairs. */
+typedef struct told {
+    int32_t *labels, *truth; /* NULL: nothing */
+    imp_cluster_pair *pairs;
+    size_t pair_count;
+} told;
+
+/* One for each point. */
+static int read_labels(const char *path, const char *points, size_t wanted, int32_t **labels)
+{
+    size_t count;
+    if (!path)
+        return IMP_GO_ON;
+    int status = imp_read_labels(command, path, labels, &count);
+    if (status == IMP_GO_ON && count != wanted)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "%s has %zu labels for the %zu points of %s; each needs one", path,
+                              count, wanted, points);
+    return status;
+}
+
+static int read_told(const settings *given, const char *points, size_t count, told *said)
+{
+    int status = read_labels(given->labels, points, count, &said->labels);
+    if (status == IMP_GO_ON)
+        status = read_labels(given->truth, points, count, &said->truth);
+    if (status == IMP_GO_ON && given->must_link)
+        status = read_pairs(given->must_link, false, &said->pairs, &said->pair_count);
+    if (status == IMP_GO_ON && given->cannot_link)
+        status = read_pairs(given->cannot_link, true, &said->pairs, &said->pair_count);
+    return status;
+}
+
+static int cluster(const settings *given, const imp_point_source *points, const told *said)
 {
     imp_cluster_options cluster_options = imp_cluster_options_from(given);
+    cluster_options.label = said->labels;
+    cluster_options.pairs = said->pairs;
+    cluster_options.pair_count = said->pair_count;
     if (given->validation) {
         int status = tune(given, points->dimensions, &cluster_options);
         if (status != IMP_GO_ON)
@@ -226,8 +343,9 @@ static int cluster(const settings *given, const imp_point_source *points, const 
     imp_error error;
     if (imp_cluster_source(points, &cluster_options, &found, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    tell(given, found);
     known labeled;
-    int status = find_known(given, found, labels, &labeled);
+    int status = find_known(given, found, said->truth, &labeled);
     if (status == IMP_GO_ON)
         status =
             given->json ? print_json(given, found, &labeled) : print_table(given, found, &labeled);
@@ -271,18 +389,15 @@ int imp_command_cluster(int argc, char **argv)
                             "%s goes with pictures; points are clustered as they are", option);
 
     imp_point_file points;
-    int32_t *labels = NULL;
-    size_t count;
+    told said = {0};
     status = imp_point_file_open(command, argv[1], false, &points);
-    if (status == IMP_GO_ON && given.labels)
-        status = imp_read_labels(command, given.labels, &labels, &count);
-    if (status == IMP_GO_ON && labels && count != points.source.count)
-        status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s has %zu labels for the %zu points of %s; each needs one",
-                              given.labels, count, points.source.count, argv[1]);
     if (status == IMP_GO_ON)
-        status = cluster(&given, &points.source, labels);
+        status = read_told(&given, argv[1], points.source.count, &said);
+    if (status == IMP_GO_ON)
+        status = cluster(&given, &points.source, &said);
     imp_point_file_close(&points);
-    free(labels);
+    free(said.labels);
+    free(said.truth);
+    free(said.pairs);
     return status;
 }

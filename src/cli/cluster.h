@@ -14,7 +14,7 @@ typedef struct imp_cluster_settings {
     const char *method;
     int order;
     imp_rule rule;
-    const char *labels, *validation, *validation_labels;
+    const char *labels, *truth, *must_link, *cannot_link, *validation, *validation_labels;
     int64_t clusters, seed;
     imp_picture_settings pictures;
     const char *copy_to, *link_to, *html; /* NULL: not given */

@@ -278,10 +278,12 @@ static int show(imp_sorting *work)
 
 static int check_settings(const imp_cluster_settings *given)
 {
-    if (given->labels || given->validation || given->validation_labels)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--labels and --validation go with points; the labels of pictures are "
-                            "the sub-folders they are in");
+    if (given->labels || given->truth || given->must_link || given->cannot_link ||
+        given->validation || given->validation_labels)
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "--labels, --truth, pairs and --validation go with points; the labels of pictures are "
+            "the sub-folders they are in");
     if (given->copy_to && given->link_to)
         return imp_complain(IMP_EXIT_USAGE, command, "give one of --copy-to and --link-to");
     return IMP_GO_ON;

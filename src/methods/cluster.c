@@ -15,16 +15,22 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/assign.h"
+#include "methods/constraints.h"
 #include "methods/farthest_first.h"
 #include "methods/imp.h"
 #include "methods/method.h"
 #include "methods/refine.h"
 #include "methods/rule.h"
+#include "methods/seeds.h"
 
 enum {
     DEFAULT_STEPS = 5,   /* of the soft rule */
     MOST_PASSES = 10000, /* of DP-means, which could go in circles only through rounding */
+    FEW_FOR_GAP = 200,   /* points, among which a few far apart are a cluster */
 };
+
+/* Ratios of radii that show clusters: where nothing else can, and where a gap has to be clear. */
+static const double least_gap = 2, clear_gap = 4;
 
 /* A clustering being made. */
 typedef struct job {
@@ -34,6 +40,9 @@ typedef struct job {
     imp_clusters clusters;
     int32_t *assignment;
     double lambda, sigma;
+    imp_cluster_choice choice;
+    imp_seeds seeds; /* where clusters begin, if these were chosen */
+    imp_constraints *constraints;
     size_t steps; /* made */
     bool converged;
 } job;
@@ -141,10 +150,11 @@ static void measure_part(size_t part, int worker, void *context)
                                   m->rows + (i - m->begin) * m->work->source->dimensions);
 }
 
-/* Added up in the order of the points, whoever measured them. */
-static imp_status find_objective(const job *work, double *objective, imp_error *error)
+/* Added up in the order of the points, whoever measured them. Where seeds were chosen, lambda is
+ * the largest distance of all, by which no point would start a cluster. */
+static imp_status find_objective(job *work, double *objective, imp_error *error)
 {
-    double sum = work->lambda * (double)work->clusters.count;
+    double sum = 0, largest = 0;
     size_t n = work->source->count;
     measuring m = {.work = work};
     imp_reader reader;
@@ -156,11 +166,15 @@ static imp_status find_objective(const job *work, double *objective, imp_error *
             break;
         imp_parallel((m.end - m.begin + PART - 1) / PART,
                      imp_parallel_threads(work->options->threads), measure_part, &m);
-        for (size_t i = m.begin; i < m.end; i++)
+        for (size_t i = m.begin; i < m.end; i++) {
             sum += m.distance[i - m.begin];
+            largest = fmax(largest, m.distance[i - m.begin]);
+        }
     }
     imp_reader_release(&reader);
-    *objective = sum;
+    if (work->choice == IMP_CLUSTER_APART || work->choice == IMP_CLUSTER_WANTED)
+        work->lambda = largest;
+    *objective = sum + work->lambda * (double)work->clusters.count;
     return status;
 }
 
@@ -171,7 +185,27 @@ void imp_clustering_free(imp_clustering *clustering)
     imp_release(clustering->assignment);
     imp_release(clustering->cluster_size);
     imp_release(clustering->mean);
+    imp_release(clustering->cluster_label);
     imp_release(clustering);
+}
+
+/* Numbers clusters by their first points; those without any come last. A cluster's place in the
+ * result is `moved`. */
+static void number_by_first(job *work)
+{
+    imp_clusters *clusters = &work->clusters;
+    uint32_t found = 0;
+    for (size_t c = 0; c < clusters->count; c++)
+        clusters->moved[c] = UINT32_MAX;
+    for (size_t i = 0; i < work->source->count; i++) {
+        uint32_t *number = &clusters->moved[work->assignment[i]];
+        if (*number == UINT32_MAX)
+            *number = found++;
+        work->assignment[i] = (int32_t)*number;
+    }
+    for (size_t c = 0; c < clusters->count; c++)
+        if (clusters->moved[c] == UINT32_MAX)
+            clusters->moved[c] = found++;
 }
 
 /* The result, which takes the assignment over. */
@@ -185,9 +219,12 @@ static imp_status finish(job *work, imp_clustering **out, imp_error *error)
     result->cluster_size = imp_allocate_zeroed(clusters->count, sizeof *result->cluster_size);
     if (imp_multiply(clusters->count, clusters->dimensions, &values))
         result->mean = imp_allocate(values, sizeof *result->mean);
-    imp_status status = result->cluster_size && result->mean
-                            ? find_objective(work, &result->objective, error)
-                            : imp_fail_memory(error, "the clusters");
+    if (work->options->label)
+        result->cluster_label = imp_allocate(clusters->count, sizeof *result->cluster_label);
+    imp_status status =
+        result->cluster_size && result->mean && (result->cluster_label || !work->options->label)
+            ? find_objective(work, &result->objective, error)
+            : imp_fail_memory(error, "the clusters");
     if (status) {
         imp_clustering_free(result);
         return status;
@@ -199,8 +236,17 @@ static imp_status finish(job *work, imp_clustering **out, imp_error *error)
     result->sigma = work->sigma;
     result->steps = work->steps;
     result->converged = work->converged;
-    for (size_t i = 0; i < values; i++)
-        result->mean[i] = (float)clusters->mean[i];
+    result->choice = work->choice;
+    result->sampled = work->seeds.sampled;
+    result->groups = work->seeds.groups;
+    result->apart = work->seeds.count > 0 ? work->seeds.least : INFINITY;
+    number_by_first(work);
+    for (size_t c = 0; c < clusters->count && result->cluster_label; c++)
+        result->cluster_label[clusters->moved[c]] = clusters->label[c];
+    for (size_t c = 0; c < clusters->count; c++)
+        for (size_t j = 0; j < clusters->dimensions; j++)
+            result->mean[clusters->moved[c] * clusters->dimensions + j] =
+                (float)imp_clusters_mean(clusters, c)[j];
     for (size_t i = 0; i < result->points; i++)
         result->cluster_size[work->assignment[i]]++;
     result->assignment = work->assignment;
@@ -249,36 +295,74 @@ static imp_status check(const imp_cluster_options *options, size_t n, size_t d, 
     return IMP_OK;
 }
 
-/* The variance where none is given. A wanted number of clusters brings a lambda that may have
- * nothing to do with the usual variance; much wider clusters would all be drawn to the center, and
- * each pass would have to start more of them for the points left behind. lambda / d is what the
- * coordinates of a point at the threshold deviate by. */
-static double choose_sigma(double lambda, size_t d, bool number_wanted)
+static double within_bounds(double sigma)
 {
-    if (!number_wanted)
-        return 5;
-    return fmin(fmax(lambda / (8 * (double)d), IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
+    return fmin(fmax(sigma, IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
+}
+
+/* Clusters at the seeds. No point is to start another. */
+static imp_status begin_at_seeds(job *work, imp_error *error)
+{
+    const imp_seeds *seeds = &work->seeds;
+    size_t d = work->source->dimensions;
+    imp_status status = imp_clusters_reserve(&work->clusters, seeds->count, error);
+    if (isnan(work->sigma))
+        work->sigma = within_bounds(seeds->within / (double)d);
+    for (size_t c = 0; c < seeds->count && !status; c++)
+        status = imp_clusters_add(&work->clusters, IMP_UNLABELED, work->sigma, seeds->mean + c * d,
+                                  error);
+    work->lambda = INFINITY;
+    return status;
+}
+
+/* lambda and sigma as given, or chosen. The variance goes by the points' own scale where they
+ * choose: much wider clusters would all be drawn to the center. lambda / d is what the coordinates
+ * of a point at the threshold deviate by. */
+static imp_status choose(job *work, imp_error *error)
+{
+    const imp_cluster_options *options = work->options;
+    size_t n = work->source->count;
+    work->lambda = options->rule.lambda;
+    work->sigma = options->rule.sigma_u;
+    if (!isnan(work->lambda)) {
+        work->choice = IMP_CLUSTER_GIVEN;
+        work->sigma = isnan(work->sigma) ? 5 : work->sigma;
+        return IMP_OK;
+    }
+    imp_distance_gap gap = {0, 0};
+    imp_status status = IMP_OK;
+    bool few = n < IMP_FEWEST_FOR_SEEDS;
+    if (options->clusters == 0 && n < FEW_FOR_GAP)
+        status =
+            imp_find_gap(work->source, few ? least_gap : clear_gap, options->threads, &gap, error);
+    if (!status && (options->clusters > 0 || !few))
+        status =
+            imp_seeds_find(&work->seeds, work->source, options->clusters, options->threads, error);
+    if (status)
+        return status;
+    if (gap.clusters <= work->seeds.count) {
+        work->choice = options->clusters > 0 ? IMP_CLUSTER_WANTED : IMP_CLUSTER_APART;
+        return begin_at_seeds(work, error);
+    }
+    imp_seeds_release(&work->seeds);
+    work->choice = IMP_CLUSTER_GAP;
+    work->lambda = gap.lambda;
+    if (isnan(work->sigma))
+        work->sigma = within_bounds(work->lambda / (8 * (double)work->source->dimensions));
+    return IMP_OK;
 }
 
 static imp_status prepare(job *work, imp_error *error)
 {
     const imp_cluster_options *options = work->options;
-    size_t n = work->source->count, d = work->source->dimensions;
-    imp_status status = IMP_OK;
-    work->lambda = options->rule.lambda;
-    if (isnan(work->lambda))
-        status = imp_choose_lambda(work->source, options->clusters, options->threads, &work->lambda,
-                                   error);
-    if (status != IMP_OK)
+    size_t n = work->source->count;
+    imp_status status = choose(work, error);
+    if (status)
         return status;
-    bool number_wanted = isnan(options->rule.lambda) && options->clusters > 0;
-    work->sigma = options->rule.sigma_u;
-    if (isnan(work->sigma))
-        work->sigma = choose_sigma(work->lambda, d, number_wanted);
+    if (work->clusters.count > 0)
+        return IMP_OK; /* in whatever order points come */
 
     imp_cluster_order order = options->order;
-    if (order == IMP_ORDER_DEFAULT && number_wanted)
-        order = IMP_ORDER_FARTHEST_FIRST;
     if (order == IMP_ORDER_DEFAULT || order == IMP_ORDER_GIVEN)
         return IMP_OK;
     work->order = imp_allocate(n, sizeof *work->order);
@@ -311,14 +395,21 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
     for (size_t i = 0; work.assignment && i < n; i++)
         work.assignment[i] = -1;
     if (status == IMP_OK)
+        status = imp_constraints_create(options, source, &work.constraints, error);
+    if (status == IMP_OK)
         status = prepare(&work, error);
     if (status == IMP_OK)
         status = method->hard ? cluster_hard(&work, error) : cluster_softly(&work, error);
     if (status == IMP_OK && work.clusters.count == 0)
         status = imp_fail(error, IMP_EINVAL, "every cluster was dropped; take a larger lambda");
+    if (status == IMP_OK && work.constraints)
+        status = imp_constraints_settle(work.constraints, source, &work.clusters, options->threads,
+                                        work.assignment, &work.steps, &work.converged, error);
     if (status == IMP_OK)
         status = finish(&work, out, error);
     imp_clusters_release(&work.clusters);
+    imp_seeds_release(&work.seeds);
+    imp_constraints_free(work.constraints);
     imp_release(work.order);
     imp_release(work.assignment);
     return status;

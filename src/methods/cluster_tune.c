@@ -224,6 +224,8 @@ imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_point
     if (status != IMP_OK)
         return status;
     work.options.size = sizeof work.options;
+    work.options.label = NULL; /* what is known of other points */
+    work.options.pair_count = 0;
     work.ranges = imp_allocate(count, sizeof *work.ranges);
     work.ami = imp_allocate(count, sizeof *work.ami);
     status = work.ranges && work.ami ? run(&work, lambda, error)

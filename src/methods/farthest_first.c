@@ -137,34 +137,29 @@ static double threshold_between(double before, double radius)
     return tie ? radius * (1 - 1e-6) : (before + radius) / 2;
 }
 
-imp_status imp_choose_lambda(const imp_point_source *source, size_t clusters, int threads,
-                             double *lambda, imp_error *error)
+imp_status imp_find_gap(const imp_point_source *source, double least_gap, int threads,
+                        imp_distance_gap *found, imp_error *error)
 {
-    enum { MOST_CLUSTERS = 1000 };
-    static const double least_gap = 2;
     imp_traversal traversal;
     imp_status status = imp_traversal_begin(&traversal, source, threads, error);
     if (status)
         return status;
 
-    /* Automatically: no more clusters than half the points, or each would be its own. */
-    size_t most = clusters, row, half = source->count / 2;
-    if (clusters == 0)
-        most = half < MOST_CLUSTERS ? half : MOST_CLUSTERS;
+    /* No more clusters than half the points, or each would be its own. */
+    size_t most = source->count / 2, row;
     status = imp_traversal_next(&traversal, &row, error);
     double radius = imp_traversal_radius(&traversal), gap = least_gap;
-    double chosen = lambda_of_one(radius);
+    *found = (imp_distance_gap){1, lambda_of_one(radius)};
     for (size_t k = 2; k <= most && radius > 0 && !status; k++) {
         double before = radius;
         status = imp_traversal_next(&traversal, &row, error);
         radius = imp_traversal_radius(&traversal);
-        if (clusters > 0 || before > gap * radius) {
+        if (before > gap * radius) {
             gap = radius > 0 ? before / radius : INFINITY;
-            chosen = threshold_between(before, radius);
+            *found = (imp_distance_gap){k, threshold_between(before, radius)};
         }
     }
     imp_traversal_end(&traversal);
-    *lambda = chosen;
     return status;
 }
 

@@ -32,9 +32,16 @@ double imp_traversal_radius(const imp_traversal *traversal);
 
 void imp_traversal_end(imp_traversal *traversal);
 
-/* The threshold for about `clusters` clusters, or for as many as the data shows if that is 0. */
-imp_status imp_choose_lambda(const imp_point_source *source, size_t clusters, int threads,
-                             double *lambda, imp_error *error);
+/* Between which radii, r_(k-1) and r_k, the largest gap is. */
+typedef struct imp_distance_gap {
+    size_t clusters; /* k; 1: nowhere */
+    double lambda;   /* a threshold between the two */
+} imp_distance_gap;
+
+/* Finds it where r_(k-1) / r_k is more than `least_gap`. Reads all points up to half as often as
+ * there are. */
+imp_status imp_find_gap(const imp_point_source *source, double least_gap, int threads,
+                        imp_distance_gap *found, imp_error *error);
 
 /* order[0 .. count-1]: farthest-first as long as points are farther than lambda, then the others.
  */

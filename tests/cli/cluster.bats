@@ -14,7 +14,7 @@ setup() {
         for lambda in "" "--lambda auto" "--lambda 200" "--clusters 4" \
             "--validation x.npy --validation-labels y.npy"; do
             # shellcheck disable=SC2086 # words are options
-            run "$IMP" cluster x.npy --method $method $lambda --labels y.npy --json
+            run --separate-stderr "$IMP" cluster x.npy --method $method $lambda --truth y.npy --json
             [ "$status" -eq 0 ]
             json "o['method'] == '$method' and o['clusters'] == 4"
             json 'o["sizes"] == [25, 25, 25, 25] and len(o["assignments"]) == 100'
@@ -36,7 +36,7 @@ setup() {
 }
 
 @test "cluster: a table for people" {
-    run --separate-stderr "$IMP" cluster x.npy --clusters 4 --labels y.npy
+    run --separate-stderr "$IMP" cluster x.npy --clusters 4 --truth y.npy
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "imp: 4 clusters of 100 points, lambda "*", objective "*", 5 passes" ]]
     [[ $output == *"purity   1.000000 (of K = 4)"* ]]
@@ -55,17 +55,17 @@ setup() {
 
 @test "cluster: points of label -1 are not counted, other negative labels are" {
     npy y.npy 'np.where(np.arange(100) < 10, -1, np.arange(100) % 4 - 3)'
-    run "$IMP" cluster x.npy --clusters 4 --labels y.npy --json
+    run "$IMP" cluster x.npy --clusters 4 --truth y.npy --json
     json 'o["metrics"]["points"] == 67 and o["metrics"]["classes"] == 3'
     json 'o["metrics"]["purity"] == 1 and o["metrics"]["clusters"] == 4'
-    run "$IMP" cluster x.npy --clusters 4 --labels y.npy
+    run "$IMP" cluster x.npy --clusters 4 --truth y.npy
     [[ $output == *"purity   1.000000 (of K = 4)"* ]]
     run "$IMP" cluster x.npy --validation x.npy --validation-labels y.npy --json
     # Where the points of label -1 go costs nothing, so the fewest clusters are those of three labels.
     json 'o["clusters"] == 3'
 
     npy y.npy 'np.full(100, -1)'
-    run --separate-stderr "$IMP" cluster x.npy --labels y.npy
+    run --separate-stderr "$IMP" cluster x.npy --clusters 4 --truth y.npy
     [ "$status" -eq 1 ]
     [ "$stderr" = "imp cluster: y.npy: every label is -1, so there is nothing to measure by" ]
     run --separate-stderr "$IMP" cluster x.npy --validation x.npy --validation-labels y.npy
@@ -74,12 +74,31 @@ setup() {
 chosen on" ]
 }
 
+@test "cluster: what is known of some points" {
+    npy known.npy 'np.where(np.arange(100) % 10 == 0, np.arange(100) % 4, -1)'
+    run --separate-stderr "$IMP" cluster x.npy --labels known.npy --truth y.npy --json
+    json 'o["metrics"]["ari"] == 1 and sorted(set(o["labels"])) == [-1, 0, 2]'
+    # Points that are nowhere near each other, and ones that are.
+    npy together.npy 'np.array([[0, 1], [1, 2]])'
+    npy apart.npy 'np.array([[4, 8]], "int32")'
+    run --separate-stderr "$IMP" cluster x.npy --must-link together.npy --cannot-link apart.npy --json
+    json 'o["assignments"][0] == o["assignments"][1] == o["assignments"][2]'
+    json 'o["assignments"][4] != o["assignments"][8]'
+    npy apart.npy 'np.array([[2, 0]])'
+    run --separate-stderr "$IMP" cluster x.npy --must-link together.npy --cannot-link apart.npy
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp cluster: points 2 and 0 are to be apart, but other pairs have them together" ]
+    npy apart.npy 'np.array([[2, 0.5]])'
+    run --separate-stderr "$IMP" cluster x.npy --cannot-link apart.npy
+    [ "$stderr" = "imp cluster: apart.npy: pair 0 is (2, 0.5); points are numbers from 0 to 16777216" ]
+}
+
 @test "cluster: one point, and extreme variances" {
     npy one.npy 'np.array([[1, 2]], "float32")'
-    run "$IMP" cluster one.npy --json
+    run --separate-stderr "$IMP" cluster one.npy --json
     json 'o["clusters"] == 1 and o["assignments"] == [0] and o["means"] == [[1, 2]]'
     for sigma in 1e-30 1e30; do
-        run "$IMP" cluster x.npy --sigma $sigma --json
+        run --separate-stderr "$IMP" cluster x.npy --sigma $sigma --json
         [ "$status" -eq 0 ]
         json 'o["clusters"] >= 1 and sum(o["sizes"]) == 100'
     done

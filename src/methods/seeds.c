@@ -1,0 +1,449 @@
+/* seeds.c - where clusters begin: small groups of one half of a sample, joined where the other half
+ * cannot tell them apart. */
+#include "methods/seeds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "methods/apart.h"
+#include "methods/assign.h"
+#include "methods/clusters.h"
+#include "methods/components.h"
+#include "methods/farthest_first.h"
+#include "methods/ward.h"
+
+enum {
+    MOST_POINTS = 8000,    /* of a sample, */
+    MOST_VALUES = 1 << 25, /* and numbers in it */
+    FEWEST_POINTS = 200,   /* however many numbers these are */
+    MOST_GROUPS = 1000,    /* to begin with */
+    GROUP = 6,
+    SMALL_GROUP = 3, /* points that they have on average, */
+    FEW = 60,        /* small ones where there are no more points than this */
+    NEIGHBORS = 4,   /* of each group that it may be joined with */
+    AT_ONCE = 10,    /* one of so many groups is joined before means are found again */
+    FIRST_PASSES = 5,
+    PASSES = 3,
+    MOST_BY_WARD = 500, /* clusters that are wanted and made by Ward's rule */
+    POINTS_BY_WARD = 4000,
+    LAST_PASSES = 10,
+};
+
+/* Evidence that two groups are two: so much in all, and so much more for every point. Without the
+ * second any shape that is no Gaussian would be cut to pieces once it has points enough. */
+static const double evidence = 5, evidence_per_point = 0.03;
+
+/* ---- the sample ---- */
+
+typedef struct sample {
+    size_t n, d;
+    float *rows;    /* (n, d), in random order */
+    float *reduced; /* (n, q) */
+    size_t q;
+    int threads;
+} sample;
+
+/* One point out of each of n stretches of the source, then all in random order. */
+static imp_status take_sample(sample *s, const imp_point_source *source, size_t most,
+                              imp_error *error)
+{
+    size_t d = source->dimensions, fit = MOST_VALUES / d;
+    most = most < fit ? most : fit > FEWEST_POINTS ? fit : FEWEST_POINTS;
+    size_t n = source->count < most ? source->count : most;
+    s->n = n;
+    s->d = d;
+    s->rows = imp_allocate(n * d, sizeof *s->rows);
+    uint32_t *number = imp_allocate(n, sizeof *number), *order = imp_allocate(n, sizeof *order);
+    imp_reader reader;
+    imp_status status =
+        s->rows && number && order ? IMP_OK : imp_fail_memory(error, "a sample of the points");
+    imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, 0);
+    for (size_t i = 0; i < n && !status; i++) {
+        size_t begin = imp_block_begin(source->count, n, i);
+        size_t end = imp_block_begin(source->count, n, i + 1);
+        number[i] = (uint32_t)(begin + imp_random_below(&random, (uint32_t)(end - begin)));
+        order[i] = (uint32_t)i;
+    }
+    if (!status) {
+        imp_random_shuffle(&random, order, n);
+        status = imp_reader_create(&reader, source, number, 1, error);
+    }
+    if (!status) {
+        for (size_t i = 0; i < n && !status; i++) {
+            const float *row;
+            status = imp_reader_read(&reader, i, 1, &row, error);
+            if (!status)
+                memcpy(s->rows + order[i] * d, row, d * sizeof *row);
+        }
+        imp_reader_release(&reader);
+    }
+    imp_release(number);
+    imp_release(order);
+    if (!status)
+        status = imp_principal_components(s->rows, n, d, &s->reduced, &s->q, error);
+    return status;
+}
+
+/* ---- groups ---- */
+
+/* Groups of the first `made` points of a sample; the others tell them apart. */
+typedef struct grouping {
+    const sample *s;
+    size_t made;
+    imp_clusters groups; /* of the reduced points */
+    int32_t *assignment; /* (n) */
+    double least;
+} grouping;
+
+/* Means of the points made of, as often as said; then everybody's group. */
+static imp_status settle(grouping *g, size_t passes, imp_error *error)
+{
+    const sample *s = g->s;
+    imp_point_source made = imp_source_of_rows(s->reduced, g->made, s->q);
+    imp_point_source all = imp_source_of_rows(s->reduced, s->n, s->q);
+    imp_assigner *assigner;
+    size_t changed = 1;
+    imp_status status = imp_assigner_create(&made, NULL, s->threads, &assigner, error);
+    for (size_t i = 0; i < s->n; i++)
+        g->assignment[i] = -1;
+    for (size_t p = 0; p < passes && changed > 0 && !status; p++) {
+        status =
+            imp_assigner_pass(assigner, &g->groups, INFINITY, 1, g->assignment, &changed, error);
+        size_t before = g->groups.count;
+        if (!status)
+            imp_means_finish(&g->groups, NULL);
+        if (!status && g->groups.count < before)
+            imp_assigner_renumber(assigner, g->groups.moved, g->assignment);
+    }
+    imp_assigner_free(assigner);
+    if (status)
+        return status;
+    for (size_t i = 0; i < s->n; i++)
+        g->assignment[i] = -1;
+    status = imp_assigner_create(&all, NULL, s->threads, &assigner, error);
+    if (!status)
+        status = imp_assigner_find(assigner, &g->groups, g->assignment, &changed, error);
+    imp_assigner_free(assigner);
+    return status;
+}
+
+/* Groups of those numbers, at the means of their points. */
+static imp_status begin_groups(grouping *g, const int32_t *number, size_t count, imp_error *error)
+{
+    const sample *s = g->s;
+    imp_status status = imp_clusters_reserve(&g->groups, count, error);
+    for (size_t c = 0; c < count && !status; c++)
+        status = imp_clusters_add(&g->groups, IMP_UNLABELED, 1, NULL, error);
+    if (status)
+        return status;
+    imp_means_begin(&g->groups);
+    for (size_t i = 0; i < g->made; i++) {
+        double *sum = imp_clusters_sum(&g->groups, (size_t)number[i]);
+        g->groups.weight[number[i]]++;
+        for (size_t j = 0; j < s->q; j++)
+            sum[j] += s->reduced[i * s->q + j];
+    }
+    imp_means_finish(&g->groups, NULL);
+    return IMP_OK;
+}
+
+/* ---- joining ---- */
+
+typedef struct pair {
+    double cost;
+    uint32_t a, b;
+} pair;
+
+static int cheapest_first(const void *x, const void *y)
+{
+    const pair *p = x, *q = y;
+    if (p->cost != q->cost)
+        return (p->cost > q->cost) - (p->cost < q->cost);
+    if (p->a != q->a)
+        return (p->a > q->a) - (p->a < q->a);
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+/* By how much the points of two groups would come to lie farther from their mean if it were one. */
+static double cost_of(const imp_clusters *groups, size_t a, size_t b)
+{
+    double distance = 0, weight_a = groups->weight[a], weight_b = groups->weight[b];
+    const double *x = imp_clusters_mean(groups, a), *y = imp_clusters_mean(groups, b);
+    for (size_t j = 0; j < groups->dimensions; j++)
+        distance += (x[j] - y[j]) * (x[j] - y[j]);
+    return distance * weight_a * weight_b / (weight_a + weight_b);
+}
+
+/* What a round of joining needs. */
+typedef struct joining {
+    grouping *g;
+    pair *pairs;       /* (groups * NEIGHBORS) */
+    uint32_t *member;  /* (n - made): points held out, group by group, */
+    size_t *first;     /* (groups + 1): where each begins */
+    double *t, *share; /* (n) */
+    bool *joined;      /* (groups) */
+} joining;
+
+static void near_of_group(size_t a, int worker, void *context)
+{
+    (void)worker;
+    const joining *r = context;
+    const imp_clusters *groups = &r->g->groups;
+    pair *best = r->pairs + a * NEIGHBORS;
+    for (size_t k = 0; k < NEIGHBORS; k++)
+        best[k] = (pair){INFINITY, 0, 0};
+    for (size_t b = 0; b < groups->count; b++) {
+        pair found = {b == a ? INFINITY : cost_of(groups, a, b), (uint32_t)(a < b ? a : b),
+                      (uint32_t)(a < b ? b : a)};
+        for (size_t k = 0; k < NEIGHBORS; k++)
+            if (found.cost < best[k].cost) {
+                pair moved = best[k];
+                best[k] = found;
+                found = moved;
+            }
+    }
+}
+
+/* All pairs of neighbours, each once, cheapest first; returns how many. */
+static size_t list_pairs(joining *r)
+{
+    size_t groups = r->g->groups.count, count = groups * NEIGHBORS, kept = 0;
+    imp_parallel(groups, imp_parallel_threads(r->g->s->threads), near_of_group, r);
+    qsort(r->pairs, count, sizeof *r->pairs, cheapest_first);
+    for (size_t k = 0; k < count && isfinite(r->pairs[k].cost); k++)
+        if (kept == 0 || r->pairs[k].a != r->pairs[kept - 1].a ||
+            r->pairs[k].b != r->pairs[kept - 1].b)
+            r->pairs[kept++] = r->pairs[k];
+    return kept;
+}
+
+static void list_members(joining *r)
+{
+    const grouping *g = r->g;
+    size_t groups = g->groups.count, begin = 0;
+    memset(r->first, 0, (groups + 1) * sizeof *r->first);
+    for (size_t i = g->made; i < g->s->n; i++)
+        r->first[g->assignment[i] + 1]++;
+    for (size_t c = 0; c <= groups; c++)
+        begin = r->first[c] += begin;
+    for (size_t i = g->s->n; i-- > g->made;)
+        r->member[--r->first[g->assignment[i] + 1]] = (uint32_t)i;
+    /* Every first is now that of the group before. */
+    memmove(r->first, r->first + 1, groups * sizeof *r->first);
+    r->first[groups] = g->s->n - g->made;
+}
+
+/* Evidence beyond what is asked for that held-out points of two groups are of two. */
+static double apart(joining *r, size_t a, size_t b)
+{
+    const imp_clusters *groups = &r->g->groups;
+    const double *from = imp_clusters_mean(groups, a), *to = imp_clusters_mean(groups, b);
+    size_t q = groups->dimensions, count = 0, both[2] = {a, b};
+    double square = 0;
+    for (size_t j = 0; j < q; j++)
+        square += (to[j] - from[j]) * (to[j] - from[j]);
+    for (size_t side = 0; side < 2 && square > 0; side++)
+        for (size_t k = r->first[both[side]]; k < r->first[both[side] + 1]; k++) {
+            const float *x = r->g->s->reduced + r->member[k] * q;
+            double product = 0;
+            for (size_t j = 0; j < q; j++)
+                product += (x[j] - from[j]) * (to[j] - from[j]);
+            r->t[count++] = product / square;
+        }
+    if (count < 4)
+        return -evidence;
+    return imp_evidence_of_two(r->t, count, r->share) - evidence -
+           evidence_per_point * (double)count;
+}
+
+/* b joins a. */
+static void join_groups(imp_clusters *groups, size_t a, size_t b)
+{
+    double all = groups->weight[a] + groups->weight[b];
+    double *to = imp_clusters_mean(groups, a), *from = imp_clusters_mean(groups, b);
+    for (size_t j = 0; j < groups->dimensions; j++)
+        to[j] = (groups->weight[a] * to[j] + groups->weight[b] * from[j]) / all;
+    groups->weight[a] = all;
+    groups->weight[b] = -1;
+}
+
+static void drop_joined(imp_clusters *groups)
+{
+    size_t kept = 0;
+    for (size_t c = 0; c < groups->count; c++)
+        if (groups->weight[c] >= 0) {
+            if (c != kept)
+                imp_clusters_move(groups, c, kept);
+            kept++;
+        }
+    groups->count = kept;
+}
+
+/* Joins some of the cheapest pairs that are not apart; returns how many. */
+static size_t join_some(joining *r)
+{
+    grouping *g = r->g;
+    size_t pairs = list_pairs(r), most = g->groups.count / AT_ONCE + 1, made = 0;
+    list_members(r);
+    memset(r->joined, 0, g->groups.count * sizeof *r->joined);
+    g->least = INFINITY;
+    for (size_t k = 0; k < pairs && made < most; k++) {
+        size_t a = r->pairs[k].a, b = r->pairs[k].b;
+        if (r->joined[a] || r->joined[b])
+            continue;
+        double found = apart(r, a, b);
+        if (found > 0) {
+            g->least = fmin(g->least, found + evidence);
+            continue;
+        }
+        r->joined[a] = r->joined[b] = true;
+        join_groups(&g->groups, a, b);
+        made++;
+    }
+    drop_joined(&g->groups);
+    return made;
+}
+
+static imp_status join_until_apart(grouping *g, imp_error *error)
+{
+    size_t n = g->s->n, groups = g->groups.count;
+    joining r = {.g = g,
+                 .pairs = imp_allocate(groups * NEIGHBORS, sizeof *r.pairs),
+                 .member = imp_allocate(n, sizeof *r.member),
+                 .first = imp_allocate(groups + 2, sizeof *r.first),
+                 .t = imp_allocate(n, sizeof *r.t),
+                 .share = imp_allocate(n, sizeof *r.share),
+                 .joined = imp_allocate(groups, sizeof *r.joined)};
+    imp_status status = r.pairs && r.member && r.first && r.t && r.share && r.joined
+                            ? settle(g, FIRST_PASSES, error)
+                            : imp_fail_memory(error, "groups of points");
+    while (!status && g->groups.count > 1 && join_some(&r) > 0)
+        status = settle(g, PASSES, error);
+    imp_release(r.pairs);
+    imp_release(r.member);
+    imp_release(r.first);
+    imp_release(r.t);
+    imp_release(r.share);
+    imp_release(r.joined);
+    return status;
+}
+
+/* ---- seeds ---- */
+
+/* Means of the sample's points as they are, by the groups of their reduced ones. */
+static imp_status place_seeds(imp_seeds *seeds, const sample *s, const int32_t *group,
+                              size_t groups, imp_error *error)
+{
+    size_t d = s->d;
+    double *sum = imp_allocate_zeroed(groups * d, sizeof *sum), distance = 0;
+    double *size = imp_allocate_zeroed(groups, sizeof *size);
+    seeds->mean = imp_allocate(groups * d, sizeof *seeds->mean);
+    if (!sum || !size || !seeds->mean) {
+        imp_release(sum);
+        imp_release(size);
+        return imp_fail_memory(error, "the seeds of clusters");
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        size[group[i]]++;
+        for (size_t j = 0; j < d; j++)
+            sum[(size_t)group[i] * d + j] += s->rows[i * d + j];
+    }
+    for (size_t c = 0; c < groups; c++)
+        for (size_t j = 0; j < d; j++)
+            sum[c * d + j] /= fmax(size[c], 1);
+    for (size_t i = 0; i < s->n; i++)
+        distance += imp_squared_distance(s->rows + i * d, sum + (size_t)group[i] * d, d);
+    for (size_t c = 0; c < groups; c++) {
+        if (size[c] == 0)
+            continue;
+        for (size_t j = 0; j < d; j++)
+            seeds->mean[seeds->count * d + j] = (float)sum[c * d + j];
+        seeds->count++;
+    }
+    seeds->within = distance / (double)s->n;
+    seeds->sampled = s->n;
+    imp_release(sum);
+    imp_release(size);
+    return IMP_OK;
+}
+
+static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted, imp_error *error)
+{
+    grouping g = {.s = s,
+                  .made = wanted > 0 ? s->n : s->n / 2,
+                  .assignment = imp_allocate(s->n, sizeof *g.assignment),
+                  .least = INFINITY};
+    imp_clusters_restart(&g.groups, s->q);
+    size_t count = wanted;
+    if (wanted == 0) {
+        count = g.made / (g.made > FEW ? GROUP : SMALL_GROUP);
+        count = count > MOST_GROUPS ? MOST_GROUPS : count;
+    }
+    imp_status status = g.assignment ? IMP_OK : imp_fail_memory(error, "groups of points");
+    if (!status)
+        status = imp_ward(s->reduced, g.made, s->q, count, s->threads, g.assignment, error);
+    if (!status)
+        status = begin_groups(&g, g.assignment, count, error);
+    if (!status)
+        status = wanted > 0 ? settle(&g, LAST_PASSES, error) : join_until_apart(&g, error);
+    if (!status)
+        status = place_seeds(seeds, s, g.assignment, g.groups.count, error);
+    seeds->groups = count;
+    seeds->least = g.least;
+    imp_clusters_release(&g.groups);
+    imp_release(g.assignment);
+    return status;
+}
+
+/* The first of a farthest-first traversal, as long as they are different points. */
+static imp_status find_farthest(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
+                                int threads, imp_error *error)
+{
+    size_t d = source->dimensions, row, values;
+    imp_traversal traversal;
+    imp_status status = imp_traversal_begin(&traversal, source, threads, error);
+    if (status)
+        return status;
+    seeds->mean =
+        imp_multiply(wanted, d, &values) ? imp_allocate(values, sizeof *seeds->mean) : NULL;
+    if (!seeds->mean)
+        status = imp_fail_memory(error, "the seeds of clusters");
+    while (!status && seeds->count < wanted) {
+        if (seeds->count > 0 && imp_traversal_radius(&traversal) <= 0)
+            break;
+        seeds->within = seeds->count > 0 ? imp_traversal_radius(&traversal) : 0;
+        status = imp_traversal_next(&traversal, &row, error);
+        if (!status)
+            memcpy(seeds->mean + seeds->count++ * d, traversal.center, d * sizeof *seeds->mean);
+    }
+    seeds->within = imp_traversal_radius(&traversal);
+    seeds->sampled = source->count;
+    imp_traversal_end(&traversal);
+    return status;
+}
+
+imp_status imp_seeds_find(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
+                          int threads, imp_error *error)
+{
+    *seeds = (imp_seeds){.least = INFINITY};
+    if (wanted > MOST_BY_WARD || (wanted > 0 && 8 * wanted > source->count))
+        return find_farthest(seeds, source, wanted, threads, error);
+    sample s = {.threads = threads};
+    imp_status status = take_sample(&s, source, wanted > 0 ? POINTS_BY_WARD : MOST_POINTS, error);
+    if (!status)
+        status = find_by_ward(seeds, &s, wanted, error);
+    imp_release(s.rows);
+    imp_release(s.reduced);
+    return status;
+}
+
+void imp_seeds_release(imp_seeds *seeds)
+{
+    imp_release(seeds->mean);
+    *seeds = (imp_seeds){0};
+}
