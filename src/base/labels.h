@@ -1,0 +1,47 @@
+/*
+ * labels.h - which class each point is of: integers or texts, from a .npy file or from a text file
+ * that has a line for each point.
+ *
+ * Classes are numbered without gaps, in the order of their names: integers by their value, texts
+ * byte by byte. An integer below 0 and an empty text are a point without a label.
+ */
+#ifndef IMP_BASE_LABELS_H
+#define IMP_BASE_LABELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <imp/status.h>
+
+typedef struct imp_labels {
+    size_t count;
+    int32_t *label; /* (count): the number of its class, or -1 */
+    size_t classes;
+    char **names;  /* (classes) */
+    bool integers; /* the names are numbers */
+} imp_labels;
+
+/* Reads the labels that `size` bytes, the content of a file, hold. On failure *labels is zeroed:
+ * IMP_EFORMAT or IMP_EUNSUPPORTED with a sentence, IMP_ENOMEM. */
+imp_status imp_labels_parse(const unsigned char *bytes, size_t size, imp_labels *labels,
+                            imp_error *error);
+
+/* imp_labels_parse() on a file; every sentence names the path. */
+imp_status imp_labels_read(const char *path, imp_labels *labels, imp_error *error);
+
+/* Harmless on a zeroed one. */
+void imp_labels_clear(imp_labels *labels);
+
+/* Numbers the classes as `known` does, whose names come first; those of other names follow in
+ * their order. On failure, IMP_ENOMEM, nothing has changed. */
+imp_status imp_labels_renumber(imp_labels *labels, const char *const *known, size_t count,
+                               imp_error *error);
+
+/* Whether names say no more than the numbers of the classes do: "0", "1", ... */
+bool imp_names_are_numbers(const char *const *names, size_t count);
+
+/* The number of the class of that name, or -1. */
+int32_t imp_name_find(const char *const *names, size_t count, const char *name);
+
+#endif

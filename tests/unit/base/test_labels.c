@@ -1,0 +1,174 @@
+/* test_labels.c - labels of every kind a file may hold, and files that hold none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/labels.h"
+#include "failing_allocator.h"
+
+/* A .npy file of that type and shape with that data; free with free(). */
+static unsigned char *npy(const char *descr, const char *shape, const void *data, size_t bytes,
+                          size_t *size)
+{
+    char header[200];
+    int length = snprintf(header, sizeof header,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
+    unsigned char *file = malloc(10 + (size_t)length + bytes);
+    memcpy(file, "\x93NUMPY\x01\x00", 8);
+    file[8] = (unsigned char)length;
+    file[9] = 0;
+    memcpy(file + 10, header, (size_t)length);
+    memcpy(file + 10 + length, data, bytes);
+    *size = 10 + (size_t)length + bytes;
+    return file;
+}
+
+/* The numbers, a bar, the names: "0 1 -1|cat dog"; or the sentence. */
+static const char *told(const unsigned char *bytes, size_t size)
+{
+    static char text[600];
+    imp_labels labels;
+    imp_error error;
+    if (imp_labels_parse(bytes, size, &labels, &error)) {
+        assert_null(labels.label);
+        snprintf(text, sizeof text, "%s", error.message);
+        return text;
+    }
+    text[0] = '\0';
+    for (size_t i = 0; i < labels.count; i++)
+        sprintf(text + strlen(text), "%s%d", i ? " " : "", (int)labels.label[i]);
+    strcat(text, "|");
+    for (size_t c = 0; c < labels.classes; c++)
+        sprintf(text + strlen(text), "%s%s", c ? " " : "", labels.names[c]);
+    if (labels.integers)
+        strcat(text, "|integers");
+    imp_labels_clear(&labels);
+    return text;
+}
+
+static const char *told_npy(const char *descr, const char *shape, const void *data, size_t bytes)
+{
+    size_t size;
+    unsigned char *file = npy(descr, shape, data, bytes, &size);
+    const char *text = told(file, size);
+    free(file);
+    return text;
+}
+
+static void integers_and_gaps(void **state)
+{
+    (void)state;
+    const int64_t wide[] = {7, 3, -1, 7, 20000000000};
+    assert_string_equal(told_npy("<i8", "(5,)", wide, sizeof wide),
+                        "1 0 -1 1 2|3 7 20000000000|integers");
+    const int8_t narrow[] = {1, 0, -5};
+    assert_string_equal(told_npy("|i1", "(3,)", narrow, 3), "1 0 -1|0 1|integers");
+    const uint8_t flags[] = {1, 0, 1};
+    assert_string_equal(told_npy("|b1", "(3,)", flags, 3), "1 0 1|0 1|integers");
+    assert_string_equal(told_npy("<i8", "(0,)", wide, 0), "||integers");
+}
+
+static void texts_of_numpy(void **state)
+{
+    (void)state;
+    const uint32_t wide[] = {'d', 'o', 'g', 0x20ac, 0, 0, 0xe9, 0, 0, 'd', 'o', 'g', 0, 0, 0};
+    assert_string_equal(told_npy("<U3", "(5,)", wide, sizeof wide),
+                        "0 2 1 0 -1|dog \xc3\xa9 \xe2\x82\xac");
+    assert_string_equal(told_npy("|S3", "(3,)", "cat\0\0\0ab\0", 9), "1 -1 0|ab cat");
+    assert_string_equal(told_npy("|S2", "(1,)", "\xff\xfe", 2), "label 0 is no text in UTF-8");
+    assert_string_equal(told_npy("|S3", "(1,)", "a\0b", 3), "label 0 is no text in UTF-8");
+    const uint32_t surrogate[] = {0xd800};
+    assert_string_equal(told_npy("<U1", "(1,)", surrogate, 4), "label 0 is no text in Unicode");
+    assert_non_null(strstr(told_npy("<U1", "(2,)", surrogate, 4), "are not 2 texts of 1"));
+    assert_non_null(strstr(told_npy("<U1", "(1, 1)", surrogate, 4), "one per point"));
+}
+
+static void lines(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"", "|"},
+        {"cat\ndog\ncat\n", "0 1 0|cat dog"},
+        {"cat\r\n\r\ndog", "0 -1 1|cat dog"},
+        {"10\n9\n-1\n\n9\n", "1 0 -1 -1 0|9 10|integers"},
+        {"10\nnine\n", "0 1|10 nine"},
+        {"with a blank\n\xc3\xa9\n", "0 1|with a blank \xc3\xa9"},
+        {"\xff\n", "it is neither a .npy file nor text in UTF-8, a line for each label"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(told((const unsigned char *)cases[i].text, strlen(cases[i].text)),
+                            cases[i].expected);
+    assert_non_null(strstr(told((const unsigned char *)"a\0b", 3), "neither"));
+}
+
+static void other_files_get_a_sentence(void **state)
+{
+    (void)state;
+    const float floats[] = {0, 1};
+    assert_string_equal(told_npy("<f4", "(2,)", floats, 8),
+                        "it holds float32 of shape (2,); labels are integers or texts, one per "
+                        "point");
+    assert_non_null(strstr(told_npy("|O", "(2,)", floats, 8), "Python objects"));
+    assert_non_null(strstr(told_npy("<i4", "(1, 2)", floats, 8), "one per point"));
+    assert_non_null(strstr(told((const unsigned char *)"PK\3\4....", 8), "(.npz)"));
+    imp_labels labels;
+    imp_error error;
+    assert_int_equal(imp_labels_read("no/such.npy", &labels, &error), IMP_EIO);
+}
+
+static void classes_are_renumbered(void **state)
+{
+    (void)state;
+    const char *text = "dog\nbird\n\ncat\n", *const known[] = {"cat", "dog"};
+    imp_labels labels;
+    assert_int_equal(imp_labels_parse((const unsigned char *)text, strlen(text), &labels, NULL),
+                     IMP_OK);
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
+        imp_status status = imp_labels_renumber(&labels, known, 2, NULL);
+        if (failing_allocator_expect(&memory, status))
+            assert_string_equal(labels.names[labels.label[0]], "dog");
+    }
+    const int32_t expected[] = {1, 2, -1, 0};
+    assert_memory_equal(labels.label, expected, sizeof expected);
+    assert_int_equal(labels.classes, 3);
+    assert_string_equal(labels.names[2], "bird");
+    assert_int_equal(imp_name_find((const char *const *)labels.names, 3, "dog"), 1);
+    assert_int_equal(imp_name_find((const char *const *)labels.names, 3, "cow"), -1);
+    imp_labels_clear(&labels);
+    assert_true(imp_names_are_numbers((const char *const[]){"0", "1"}, 2));
+    assert_false(imp_names_are_numbers((const char *const[]){"1", "2"}, 2));
+}
+
+static void reading_survives_lack_of_memory(void **state)
+{
+    (void)state;
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
+        imp_labels labels;
+        imp_status status = imp_labels_parse((const unsigned char *)"b\na\n", 4, &labels, NULL);
+        imp_labels_clear(&labels);
+        failing_allocator_expect(&memory, status);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_and_gaps),
+        cmocka_unit_test(texts_of_numpy),
+        cmocka_unit_test(lines),
+        cmocka_unit_test(other_files_get_a_sentence),
+        cmocka_unit_test(classes_are_renumbered),
+        cmocka_unit_test(reading_survives_lack_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
