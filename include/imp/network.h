@@ -58,6 +58,8 @@ static inline imp_network_options imp_network_defaults(void)
  *              "dropout:P:channels" sets whole channels of an image,
  *   flatten    the end of maps, in PyTorch's order (implied at the end),
  *   linear:F   a linear layer to F outputs with a bias; ":nobias" leaves that out,
+ *   standard   as the first layer, for vectors: every feature centred and divided by its spread in
+ *              the data, which training writes to the tensors input.center and input.factor,
  *   residual(A)    A(x) + x, for a list of layers A,
  *   residual(A|B)  A(x) + B(x): B is the shortcut. Residuals may be nested, four deep.
  *

@@ -155,6 +155,7 @@ extern const imp_layer_kind imp_layer_average, imp_layer_global_average;
 extern const imp_layer_kind imp_layer_dropout;
 extern const imp_layer_kind imp_layer_flatten;
 extern const imp_layer_kind imp_layer_linear;
+extern const imp_layer_kind imp_layer_standard;
 /* the sum of two inputs: the end of a residual */
 extern const imp_layer_kind imp_layer_add;
 /* fused convolution, norm, relu, pool: 1..4 channels to 64, and 64 to 64 */

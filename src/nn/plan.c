@@ -17,7 +17,7 @@
 static const imp_layer_kind *const kinds[] = {
     &imp_layer_conv,    &imp_layer_norm,    &imp_layer_relu,           &imp_layer_leaky,
     &imp_layer_pool,    &imp_layer_average, &imp_layer_global_average, &imp_layer_dropout,
-    &imp_layer_flatten, &imp_layer_linear,
+    &imp_layer_flatten, &imp_layer_linear,  &imp_layer_standard,
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -221,11 +221,12 @@ static bool is_letter(char c)
 
 static imp_status no_such_layer(const imp_plan *plan)
 {
-    return imp_fail(plan->error, IMP_EINVAL,
-                    "the network has no layer '%.*s'; there are convKxK:F, bn, relu, leaky:S, "
-                    "pool, avgpool, gap, dropout:P, flatten, linear:F, residual(...|...), and "
-                    "conv4 and resnet12, which are whole networks",
-                    (int)plan->step->length, plan->step->text);
+    return imp_fail(
+        plan->error, IMP_EINVAL,
+        "the network has no layer '%.*s'; there are convKxK:F, bn, relu, leaky:S, "
+        "pool, avgpool, gap, dropout:P, flatten, linear:F, standard, residual(...|...), and "
+        "conv4 and resnet12, which are whole networks",
+        (int)plan->step->length, plan->step->text);
 }
 
 static imp_status plan_layer(imp_plan *plan)

@@ -269,6 +269,10 @@ static void forward_node(reference *r, node *n, bool training)
             n->out[i] = training ? n->factor[i] * in[i] : in[i];
     } else if (is(n, &imp_layer_flatten)) {
         memcpy(n->out, in, size * sizeof(double));
+    } else if (is(n, &imp_layer_standard)) {
+        for (size_t i = 0; i < size; i++)
+            n->out[i] = (in[i] - r->state[l->running_mean + i % n->c]) *
+                        r->state[l->running_var + i % n->c];
     } else if (is(n, &imp_layer_linear)) {
         for (size_t image = 0; image < images; image++)
             for (size_t o = 0; o < n->c; o++) {
@@ -339,6 +343,9 @@ static void backward_node(reference *r, node *n)
     } else if (is(n, &imp_layer_flatten)) {
         for (size_t i = 0; i < size; i++)
             din[i] += n->dout[i];
+    } else if (is(n, &imp_layer_standard)) {
+        for (size_t i = 0; i < size; i++)
+            din[i] += n->dout[i] * r->state[l->running_var + i % n->c];
     } else {
         for (size_t image = 0; image < images; image++)
             for (size_t o = 0; o < n->c; o++) {

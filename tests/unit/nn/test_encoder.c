@@ -121,6 +121,7 @@ static void test_against_reference(void **state)
                     "residual(bn,relu,conv1x1:7|conv3x3:7,bn),dropout:0.1",
                     5, 3, 9, 10, variants[v]);
             compare("resnet12:4", 5, 3, 23, 18, variants[v]);
+            compare("standard,linear:9,bn,relu", 50, 70, 1, 1, variants[v]);
             compare("linear:9,relu,residual(linear:9),linear:4,bn", 50, 70, 1, 1, variants[v]);
         }
 }

@@ -28,6 +28,7 @@ typedef struct test_row {
 
 static const test_row rows[] = {
     {"linear:7", 5, 4, 1, 1},
+    {"standard,linear:7,relu,linear:5", 5, 4, 1, 1},
     {"linear:7:nobias,linear:5", 5, 4, 1, 1},
     {"conv3x3:5,conv3x3:4", 3, 2, 6, 7},
     {"conv3x3:5/2,conv3x3:4/3:nobias", 3, 2, 9, 8},

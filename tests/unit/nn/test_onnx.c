@@ -328,6 +328,17 @@ static map run_node(span graph, span node, const map *in, const map *second)
     }
     if (is_text(operation, "Add"))
         return sum_of(in, second);
+    if (is_text(operation, "Sub") || is_text(operation, "Mul")) {
+        size_t features;
+        const float *by = initializer(graph, node, 1, &features);
+        map out = make_map(in->channels, 1, 1);
+        assert_int_equal(features, in->channels * in->height * in->width);
+        for (size_t i = 0; i < features; i++)
+            out.values[i] =
+                is_text(operation, "Sub") ? in->values[i] - by[i] : in->values[i] * by[i];
+        free((void *)by);
+        return out;
+    }
     if (is_text(operation, "MaxPool") || is_text(operation, "AveragePool"))
         return pool(in, is_text(operation, "AveragePool"), 2, 2);
     if (is_text(operation, "GlobalAveragePool"))
@@ -397,7 +408,9 @@ static void check(void **state, const char *description, size_t channels, size_t
     assert_int_equal(imp_network_forward(network, images, IMAGES, embeddings, NULL), IMP_OK);
     for (size_t i = 0; i < imp_network_tensor_count(network); i++) {
         imp_network_tensor tensor = imp_network_tensor_at(network, i);
-        for (size_t v = 0; tensor.rank == 1 && tensor.gradients && v < tensor.count; v++)
+        bool of_input = strncmp(tensor.name, "input.", 6) == 0;
+        for (size_t v = 0; tensor.rank == 1 && (tensor.gradients || of_input) && v < tensor.count;
+             v++)
             tensor.values[v] += 0.01f * (float)(v % 13);
     }
     imp_encoder *encoder;
@@ -444,6 +457,7 @@ static void test_other_layers(void **state)
     check(state, "conv3x3:3", 2, 5, 2);
     check(state, "conv3x3:5/2:nobias,bn,leaky:0.2,conv5x5:4:valid,dropout:0.4,avgpool", 3, 17, 5);
     check(state, "conv1x1:5/3:valid:nobias,gap,linear:4:nobias,dropout:0.3", 3, 11, 5);
+    check(state, "standard,linear:6,relu,linear:3", 9, 1, 7);
     check(state, "dropout:0.5,linear:6,bn,leaky:0.1,linear:3,gap", 9, 1, 5);
 }
 

@@ -81,6 +81,7 @@ static const test_row rows[] = {
      USUAL, true},
     /* vectors */
     {"linear:12,relu,linear:5", 9, 70, 1, 1, UNIFORM, USUAL, true},
+    {"standard,linear:12,relu,linear:5", 9, 70, 1, 1, UNIFORM, USUAL, true},
     {"linear:12,bn,leaky:0.1,residual(linear:12,bn,relu,linear:12:nobias)", 9, 7, 1, 1, UNIFORM,
      MIXED, true},
     /* the fused first block */
