@@ -1,8 +1,9 @@
 /*
  * dataset.h - pictures sorted into classes, ready for episodes.
  *
- * A dataset comes from a folder, an archive, CSV files, the Omniglot distribution, a packed file or
- * the built-in generator of handwritten-like characters. Whatever it came from, it is a list of
+ * A dataset comes from a folder, an archive, CSV files, the Omniglot distribution, a packed file,
+ * the built-in generator of handwritten-like characters or, with vectors in the place of pictures,
+ * .npy files. Whatever it came from, it is a list of
  * classes, each with its pictures, its super-class (an alphabet, where there is one) and its split.
  * Pictures are in bytewise order of their names, "Greek/character07/0394_01.png", and classes in
  * the order of their pictures, the same on every machine. All pictures have one size and are held
@@ -81,7 +82,8 @@ typedef struct imp_dataset_options {
     /* Which classes train, validate and test:
      *
      * - NULL or "own": as the source says. Omniglot: Vinyals'; mini-ImageNet and CSV: by file;
-     *   glyphs: alphabets in order, 60, 20 and 20%; packs: what was packed; folders:
+     *   glyphs: alphabets in order, 60, 20 and 20%; packs: what was packed; vectors:
+     *   "classes:0.64/0.16/0.2", or "points:0.6/0.2/0.2" with fewer than 20 classes; folders:
      *   "classes:0.64/0.16/0.2", or all train where that leaves a part empty, as it does with fewer
      *   than five classes.
      * - "vinyals", "lake": Omniglot's splits by Vinyals et al. (2016) and Lake et al. (2015).
@@ -91,6 +93,8 @@ typedef struct imp_dataset_options {
      * - "turned-modes:A/B/C": the same among the classes that "own" trains on, each turn for
      * itself, so that a class and its turns may be in different splits; the others are in none.
      * Such a split fits in no lists and no pack.
+     * - "points:A/B/C", of vectors: every class is cut into a random part A, B, C of its points,
+     *   which are the classes "7", "7@val" and "7@test" then.
      * - "lists:FOLDER": FOLDER/train.txt, val.txt and test.txt (or split-train.txt, ...) with a
      *   class or super-class a line. What is on no list is in no split. */
     const char *split;
@@ -114,8 +118,8 @@ static inline imp_dataset_options imp_dataset_defaults(void)
 }
 
 /* Opens the dataset that `name` stands for: "omniglot:PATH", "mini-imagenet:PATH",
- * "csv:PATH", "folder:PATH", "pack:PATH", "glyphs", or a PATH alone, whose kind is found by looking
- * (mini-ImageNet's is csv then).
+ * "csv:PATH", "folder:PATH", "pack:PATH", "vectors:POINTS,LABELS", "glyphs", or a PATH alone, whose
+ * kind is found by looking (mini-ImageNet's is csv then).
  *
  * - omniglot: a folder that holds images_background and images_evaluation, as folders or zips.
  * - mini-imagenet: a folder as for csv that has all three lists, those of Ravi & Larochelle;
@@ -124,6 +128,10 @@ static inline imp_dataset_options imp_dataset_defaults(void)
  *   place, in any folder below, or in images.zip, images.tar or images.tar.gz.
  * - folder: a folder or archive (zip, tar, tar.gz) of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
  *   Pictures beside these folders and in one called _unlabeled are in no class, and left out.
+ * - vectors: a .npy file of (points, dimensions), or a folder of such files in the order of their
+ *   names, and behind a comma the labels: a .npy file of integers or texts, or a text file with a
+ *   line for each point. Points labelled -1 or "" are left out. A vector is an image of 1x1 with as
+ *   many channels as it has numbers; imp_episode_pixels() gives it as it is.
  * - pack: a file that imp_dataset_pack() wrote; size, channels and inversion are as packed. It is
  *   mapped and must not be changed in place while the dataset is open.
  *
@@ -139,10 +147,11 @@ IMP_API void imp_dataset_free(imp_dataset *dataset);
 
 /* ---- what it holds ---- */
 
-/* "omniglot", "mini-imagenet", "csv", "folder", "glyphs"; a pack tells what was packed. */
+/* "omniglot", "mini-imagenet", "csv", "folder", "vectors", "glyphs"; a pack tells what was packed.
+ */
 IMP_API const char *imp_dataset_kind(const imp_dataset *dataset);
 
-/* Side of every picture, and 1 or 3. */
+/* Side of every picture, and 1 or 3; of vectors, 1 and their dimensions. */
 IMP_API uint32_t imp_dataset_size(const imp_dataset *dataset);
 IMP_API uint32_t imp_dataset_channels(const imp_dataset *dataset);
 
@@ -173,7 +182,7 @@ IMP_API size_t imp_dataset_image_name(const imp_dataset *dataset, size_t image, 
 /* The number of the image of that name, or imp_dataset_images() where there is none. */
 IMP_API size_t imp_dataset_find_image(const imp_dataset *dataset, const char *name);
 
-/* Copies the image's bytes, (channels, size, size), turned as its class says. */
+/* Copies the image's bytes, (channels, size, size), turned as its class says; zeros of a vector. */
 IMP_API void imp_dataset_image(const imp_dataset *dataset, size_t image, uint8_t *pixels);
 
 /* 64 hexadecimal digits that name this data: SHA-256 over size, channels and, in order, every

@@ -83,6 +83,8 @@ class Embedding:
             height, width) or (n, height, width, channels), or (n, height, width) for a network of
             one channel; without a copy if they are 32-bit, channels first and contiguous.
 
+            A model that was trained on vectors takes an array of the shape (n, channels).
+
         Returns
         -------
         ndarray of shape (n, dimensions), float32
@@ -100,6 +102,8 @@ class Embedding:
 
     def _pictures_of(self, images: ArrayLike | Sequence[np.ndarray]) -> list | None:
         """Bytes as a list of (height, width, channels); None if they are no bytes."""
+        if self.height == self.width == 1:
+            return None
         if not isinstance(images, np.ndarray):
             if not isinstance(images, Sequence) or not all(map(_is_picture, images)):
                 images = np.asarray(images)
@@ -123,6 +127,8 @@ class Embedding:
     def _as_input(self, images: np.ndarray) -> np.ndarray:
         """(n, channels, height, width) floats."""
         channels, height, width = self.channels, self.height, self.width
+        if height == width == 1 and images.shape[1:] == (channels,):  # vectors, of any numbers
+            return np.ascontiguousarray(images, np.float32)[:, :, np.newaxis, np.newaxis]
         if images.shape[1:] == (height, width) and channels == 1:
             images = images[:, np.newaxis]
         elif images.shape[1:] == (height, width, channels) != (channels, height, width):

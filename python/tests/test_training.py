@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy
 from support import COMMAND, environment, needs_command
 
 import pyimp
@@ -53,6 +54,28 @@ class Train(unittest.TestCase):
         told = json.loads(run("eval", "--model", made.model, *words))["results"][0]
         self.assertEqual(found.accuracy, told["accuracy"])
         self.assertEqual(found.loss, told["loss"])
+
+    def test_vectors_have_a_network_on_top(self):
+        generator = numpy.random.default_rng(1)
+        labels = numpy.repeat(["cat", "dog", "owl"], 40)
+        points = generator.normal(size=(120, 5))
+        points[:, 1:] *= 30
+        points[:, 0] += numpy.repeat([0, 9, 18], 40)
+        numpy.save(self.folder / "x.npy", points)
+        numpy.save(self.folder / "y.npy", labels)
+        data = f"vectors:{self.folder / 'x.npy'},{self.folder / 'y.npy'}"
+        made = pyimp.train(
+            self.folder / "run", data=data, network="linear:2", updates=300, rate=0.01
+        )
+        self.assertGreater(made.best, 0.9)
+        embedding = pyimp.Embedding(made.model)
+        self.assertEqual((embedding.channels, embedding.dimensions), (5, 2))
+        found = embedding(points)
+        self.assertEqual(found.shape, (120, 2))
+        self.assertTrue((found == embedding(points.astype("float32"))).all())
+        self.assertGreater(pyimp.evaluate(made.model, episodes=20).accuracy, 0.9)
+        with self.assertRaisesRegex(ValueError, "the model takes"):
+            embedding(points[:, :4])
 
     def test_a_callback_stops_a_run_and_resuming_ends_in_the_same_bits(self):
         whole = pyimp.train(self.folder / "whole", **TINY)

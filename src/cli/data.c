@@ -145,8 +145,12 @@ static void info_text(const imp_dataset *dataset)
     printf("kind         ");
     imp_print_text(imp_dataset_kind(dataset), stdout);
     putchar('\n');
-    printf("images       %zu, %s, %u x %u pixels", imp_dataset_images(dataset),
-           imp_dataset_channels(dataset) == 1 ? "gray" : "RGB", size, size);
+    if (dataset->vectors)
+        printf("vectors      %zu of %u numbers", imp_dataset_images(dataset),
+               imp_dataset_channels(dataset));
+    else
+        printf("images       %zu, %s, %u x %u pixels", imp_dataset_images(dataset),
+               imp_dataset_channels(dataset) == 1 ? "gray" : "RGB", size, size);
     if (sizes.largest[0] != size || sizes.largest[1] != size || sizes.smallest[0] != size ||
         sizes.smallest[1] != size)
         printf(" (files %u x %u to %u x %u)", sizes.smallest[0], sizes.smallest[1],

@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
+#include "cli/model_points.h"
 #include "cli/pictures.h"
 
 typedef struct settings {
@@ -33,14 +34,17 @@ static const imp_option options[] = {
 static const char *const examples[] = {
     "imp embed drawings -o drawings.npy",
     "imp embed a.png b.jpg more --model run/model.safetensors -o x.npy",
-    "imp embed animals -o s.npy --labels y.npy   # for classify and fit", NULL};
+    "imp embed animals -o s.npy --labels y.npy   # for classify and fit",
+    "imp embed x.npy --model run/model.safetensors -o z.npy   # trained on vectors", NULL};
 
 const imp_usage imp_embed_usage = {
     .command = "embed",
     .summary = "Turn pictures into vectors",
     .details =
         "Embeds pictures by a model and writes a row of numbers for each, which imp classify, "
-        "imp fit and imp cluster take as points, and so does whatever else reads .npy. Ends with "
+        "imp fit and imp cluster take as points, and so does whatever else reads .npy. Points go "
+        "through a model that was trained on vectors. "
+        "Ends with "
         "the options by which imp fit and imp classify do with them as with the pictures.",
     .operands = "PICTURE|FOLDER...",
     .fewest = 1,
@@ -148,6 +152,36 @@ static int write_all(const imp_destination *files, const imp_embedded *pictures)
                         error.message);
 }
 
+/* Vectors through a model that was trained on such. */
+static int embed_points(const settings *given, const char *path)
+{
+    if (given->names || given->labels)
+        return imp_complain(IMP_EXIT_USAGE, command, "--names and --labels are for pictures");
+    if (!given->pictures.model)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "'%s' holds points; --model FILE says which model embeds them", path);
+    const char *const inputs[] = {path, given->pictures.model};
+    imp_model *model = NULL;
+    imp_embedded points = {0};
+    imp_writer writer = {0};
+    imp_error error;
+    int status = imp_check_inputs(command, given->output, inputs, 2);
+    if (status == IMP_GO_ON)
+        status = imp_open_vector_model(command, given->pictures.model, &model);
+    if (status == IMP_GO_ON)
+        status = imp_read_embedded(command, model, path, &points.rows);
+    if (status == IMP_GO_ON &&
+        (imp_writer_open(&writer, given->output, &error) ||
+         write_vectors(&points, &writer, &error) || imp_writer_commit(&writer, &error)))
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_writer_abandon(&writer);
+    if (status == IMP_GO_ON)
+        imp_tell_mixture(model);
+    imp_embedded_clear(&points);
+    imp_model_free(model);
+    return status == IMP_GO_ON ? EXIT_SUCCESS : status;
+}
+
 int imp_command_embed(int argc, char **argv)
 {
     settings given = {0};
@@ -157,6 +191,8 @@ int imp_command_embed(int argc, char **argv)
         return status;
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the vectors");
+    if (operands == 1 && imp_is_points(argv[1]))
+        return embed_points(&given, argv[1]);
     if (given.labels && (operands != 1 || !imp_is_folder_or_archive(argv[1])))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--labels needs one folder, whose sub-folders are the classes");

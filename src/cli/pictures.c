@@ -41,6 +41,11 @@ static bool is_point_folder(const char *path)
     return points && !pictures;
 }
 
+bool imp_is_points(const char *path)
+{
+    return imp_is_folder(path) ? is_point_folder(path) : imp_npy_is_shard(path);
+}
+
 bool imp_is_folder_or_archive(const char *path)
 {
     struct stat about;

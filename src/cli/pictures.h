@@ -53,6 +53,9 @@ const char *imp_only_for_pictures(const imp_picture_settings *settings);
 bool imp_is_folder(const char *path);
 bool imp_is_folder_or_archive(const char *path);
 
+/* Whether it is a .npy file, by its name, or a folder of points. */
+bool imp_is_points(const char *path);
+
 /* Each of these returns IMP_GO_ON, or the status to exit with after a sentence. `command` is named
  * in the sentence. */
 

@@ -61,8 +61,11 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp train --data my-pictures --out run",
+    "imp train --data vectors:X.npy,y.npy --network linear:64 --out run",
     "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
-    "imp train --data my-pictures --out run --minutes 10", "imp train --resume run", NULL};
+    "imp train --data my-pictures --out run --minutes 10",
+    "imp train --resume run",
+    NULL};
 
 const imp_usage imp_train_usage = {
     .command = "train",
@@ -76,9 +79,9 @@ const imp_usage imp_train_usage = {
         "--updates can be raised, and --log-every, --checkpoint-every, --loss-limit and the place "
         "of the data may be others.\n\n"
         "Settings come from the defaults, then from --recipe, then from the command line. The "
-        "defaults suit a thousand classes; where --data is somebody's own folder or archive and "
-        "there is no recipe, the size and ink of the pictures, split, way, shot, variances and "
-        "the number of updates are chosen by what is in it instead, and said. "
+        "defaults suit a thousand classes; where --data is somebody's own folder or archive, or a "
+        "set of vectors, and there is no recipe, the size and ink of the pictures, split, way, "
+        "shot, variances and the number of updates are chosen by what is in it instead, and said. "
         "An episode's labels are characters, which stand for the classes of any data, or "
         "alphabets, which stand for super-classes.",
     .options = options,
@@ -241,10 +244,10 @@ static int settle(int argc, char **argv, arguments *given)
 
 /* ---- what nobody gave ---- */
 
-static void say_left_out(const imp_survey *survey)
+static void say_left_out(const imp_survey *survey, const char *what)
 {
     if (survey->unlabeled > 0)
-        fprintf(stderr, "  left out  %zu unlabelled picture%s not used\n", survey->unlabeled,
+        fprintf(stderr, "  left out  %zu unlabelled %s%s not used\n", survey->unlabeled, what,
                 survey->unlabeled == 1 ? " is" : "s are");
     if (survey->empty > 0) {
         fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '", survey->empty,
@@ -254,25 +257,43 @@ static void say_left_out(const imp_survey *survey)
     }
 }
 
-/* Says what a run on somebody's own folder is going to be. */
+static void say_pictures(const imp_settings *settings, const imp_dataset *dataset)
+{
+    fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
+            imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
+            dataset->inverted ? ", inverted because the ground is light" : "",
+            settings->rotations > 1 ? "also turned" : "not turned");
+}
+
+/* Says what a run on somebody's own folder or vectors is going to be. */
 static void say_choices(const arguments *given, const imp_survey *survey,
                         const imp_dataset *dataset)
 {
     const imp_settings *settings = &given->settings;
     size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
-    fprintf(stderr, "%zu pictures in %zu classes, %zu", survey->pictures, survey->classes,
+    const char *what = dataset->vectors ? "point" : "picture";
+    fprintf(stderr, "%zu %ss in %zu classes, %zu", survey->pictures, what, survey->classes,
             survey->smallest);
     if (survey->largest > survey->smallest)
         fprintf(stderr, " to %zu", survey->largest);
-    fprintf(stderr, " in each; chosen where it was not given:\n");
-    say_left_out(survey);
-    fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
-            imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
-            dataset->inverted ? ", inverted because the ground is light" : "",
-            settings->rotations > 1 ? "also turned" : "not turned");
-    fprintf(stderr, "  split     %zu labels train, %zu validate, %zu test (--split %s)\n",
-            imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN), validation,
-            imp_choices_labels(settings, dataset, IMP_SPLIT_TEST), settings->split);
+    fprintf(stderr, " in each%s; chosen where it was not given:\n",
+            dataset->vectors ? " that trains" : "");
+    say_left_out(survey, what);
+    if (dataset->vectors)
+        fprintf(stderr, "  network   %u numbers to %s\n", imp_dataset_channels(dataset),
+                settings->network);
+    else
+        say_pictures(settings, dataset);
+    if (dataset->by_points)
+        fprintf(stderr,
+                "  split     by points, since the classes are few: parts of all of them "
+                "train, validate and test\n            (--split %s)\n",
+                strcmp(settings->split, "own") == 0 ? IMP_USUAL_POINTS_SPLIT : settings->split);
+    else
+        fprintf(stderr, "  split     %s%zu labels train, %zu validate, %zu test (--split %s)\n",
+                dataset->vectors ? "by classes: " : "",
+                imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN), validation,
+                imp_choices_labels(settings, dataset, IMP_SPLIT_TEST), settings->split);
     fprintf(stderr, "  episodes  %lld-way %lld-shot, ", (long long)settings->way,
             (long long)settings->shot);
     if (settings->queries > 0)

@@ -48,6 +48,9 @@ static void place(const imp_dataset *dataset, const uint8_t *planes, imp_image *
 imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_cell *cells,
                                   size_t rows, size_t columns, const char *path, imp_error *error)
 {
+    imp_status status = imp_dataset_need_pictures(dataset, "a contact sheet", error);
+    if (status)
+        return status;
     size_t pitch = (size_t)dataset->size + 2 * GAP;
     if (rows == 0 || columns == 0 || rows > LARGEST / pitch || columns > LARGEST / pitch)
         return imp_fail(error, IMP_EINVAL,
@@ -55,7 +58,7 @@ imp_status imp_contact_sheet_save(const imp_dataset *dataset, const imp_sheet_ce
                         "%d pixels",
                         rows, columns, dataset->size, LARGEST);
     imp_image sheet;
-    imp_status status =
+    status =
         imp_image_create(&sheet, (uint32_t)(columns * pitch), (uint32_t)(rows * pitch), 3, error);
     if (status)
         return status;

@@ -44,9 +44,17 @@ void imp_dataset_free(imp_dataset *dataset)
     imp_release(dataset->owned_names);
     imp_release(dataset->owned_text);
     imp_release(dataset->owned_pixels);
+    imp_release(dataset->owned_vectors);
     if (dataset->map != NULL)
         munmap(dataset->map, dataset->map_size);
     imp_release(dataset);
+}
+
+imp_status imp_dataset_need_pictures(const imp_dataset *dataset, const char *what, imp_error *error)
+{
+    return dataset->vectors ? imp_fail(error, IMP_EUNSUPPORTED,
+                                       "%s is for pictures, and this is a set of vectors", what)
+                            : IMP_OK;
 }
 
 /* ---- counts and names ---- */
@@ -239,6 +247,10 @@ void imp_turn(const uint8_t *from, uint32_t channels, uint32_t size, uint32_t tu
 
 void imp_dataset_image(const imp_dataset *dataset, size_t image, uint8_t *pixels)
 {
+    if (dataset->vectors) {
+        memset(pixels, 0, imp_picture_bytes(dataset));
+        return;
+    }
     const imp_class *entry = &dataset->classes[imp_dataset_class_of(dataset, image)];
     size_t picture = entry->first_picture + (image - entry->first_image);
     imp_turn(dataset->pixels + picture * imp_picture_bytes(dataset), dataset->channels,

@@ -10,6 +10,7 @@
 
 #include <imp/dataset.h>
 
+#include "base/labels.h"
 #include "data/fault.h"
 
 typedef struct imp_class {
@@ -29,7 +30,8 @@ enum { IMP_FINGERPRINT_BYTES = 32 };
 struct imp_dataset {
     char kind[16];
     uint32_t size, channels;
-    bool inverted; /* values are 255 - v of what the files have, or of glyphs in bright ink */
+    bool by_points; /* its classes are parts of classes, "7", "7@val" and "7@test" */
+    bool inverted;  /* values are 255 - v of what the files have, or of glyphs in bright ink */
     size_t class_count, super_count, picture_count, image_count;
     imp_class *classes;
     char **super_classes;
@@ -38,6 +40,7 @@ struct imp_dataset {
     const char *picture_text;
     size_t picture_text_size;
     const uint8_t *pixels; /* (picture_count, channels, size, size) */
+    const float *vectors;  /* instead, in a set of vectors: (picture_count, channels); else NULL */
 
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     char fingerprint_text[2 * IMP_FINGERPRINT_BYTES + 1];
@@ -48,10 +51,14 @@ struct imp_dataset {
     float mean[3], deviation[3];
 
     /* Behind the const pointers above: memory of its own, or a mapped pack. */
-    void *owned_names, *owned_text, *owned_pixels;
+    void *owned_names, *owned_text, *owned_pixels, *owned_vectors;
     void *map;
     size_t map_size;
 };
+
+/* Refuses a set of vectors for `what`, which is done with pictures. */
+imp_status imp_dataset_need_pictures(const imp_dataset *dataset, const char *what,
+                                     imp_error *error);
 
 /* Bytes of one stored picture. */
 static inline size_t imp_picture_bytes(const imp_dataset *dataset)
@@ -95,6 +102,18 @@ imp_status imp_dataset_number(imp_dataset *dataset, imp_error *error);
  * is in exactly one split or none. */
 imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint64_t seed,
                                    imp_error *error);
+
+/* A split of classes, and one of the points of every class, that suit any set. */
+#define IMP_USUAL_SPLIT "classes:0.64/0.16/0.2"
+#define IMP_USUAL_POINTS_SPLIT "points:0.6/0.2/0.2"
+
+/* Whether a split cuts classes into parts, "points:A/B/C". */
+bool imp_split_is_of_points(const char *split);
+
+/* Deals the points of every class out as such a split says: *splits is new, (points), and
+ * IMP_SPLIT_NONE for those without a label. Release it whatever is returned. */
+imp_status imp_split_points(const char *split, uint64_t seed, const imp_labels *labels,
+                            imp_split **splits, imp_error *error);
 
 /* Whether a split is dealt out among turned classes, and so is applied after the rotation. */
 bool imp_split_is_of_turns(const char *split);
@@ -153,6 +172,8 @@ imp_status imp_open_mini_imagenet(imp_dataset *dataset, const char *path,
                                   const imp_dataset_options *options, imp_error *error);
 imp_status imp_open_glyphs(imp_dataset *dataset, const imp_dataset_options *options,
                            imp_error *error);
+imp_status imp_open_vectors(imp_dataset *dataset, const char *path,
+                            const imp_dataset_options *options, imp_error *error);
 imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
                          imp_error *error);
 

@@ -16,10 +16,10 @@
 #include "data/dataset.h"
 #include "data/survey.h"
 
-typedef enum kind { OMNIGLOT, MINI_IMAGENET, CSV, FOLDER, GLYPHS, PACK, UNKNOWN } kind;
+typedef enum kind { OMNIGLOT, MINI_IMAGENET, CSV, FOLDER, GLYPHS, PACK, VECTORS, UNKNOWN } kind;
 
-static const char *const kind_names[] = {"omniglot", "mini-imagenet", "csv",
-                                         "folder",   "glyphs",        "pack"};
+static const char *const kind_names[] = {"omniglot", "mini-imagenet", "csv",    "folder",
+                                         "glyphs",   "pack",          "vectors"};
 
 enum { MOST_SIZE = 4096 };
 
@@ -119,6 +119,8 @@ static imp_status open_kind(imp_dataset *dataset, kind what, const char *path,
         return imp_open_glyphs(dataset, options, error);
     case PACK:
         return imp_open_pack(dataset, path, options, error);
+    case VECTORS:
+        return imp_open_vectors(dataset, path, options, error);
     case UNKNOWN:
         break;
     }
@@ -152,6 +154,12 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
     status = open_kind(dataset, what, path, options, error);
     bool own = options->split == NULL || strcmp(options->split, "own") == 0;
     bool of_turns = imp_split_is_of_turns(options->split);
+    if (status == IMP_OK && imp_split_is_of_points(options->split)) {
+        if (what != VECTORS)
+            status = imp_fail(error, IMP_EINVAL, "the split '%s' is for sets of vectors",
+                              options->split);
+        own = true; /* dealt out while it was opened */
+    }
     if (status == IMP_OK && !own && !of_turns)
         status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
     if (status == IMP_OK && options->rotations == 4)

@@ -96,10 +96,11 @@ imp_status imp_dataset_export(const imp_dataset *dataset, const char *folder, im
 {
     bool glyphs = strcmp(dataset->kind, "glyphs") == 0;
     bool invert = glyphs ? !dataset->inverted : dataset->inverted;
-    imp_image image;
+    imp_image image = {0};
     imp_trail made = {0};
-    imp_status status =
-        imp_image_create(&image, dataset->size, dataset->size, dataset->channels, error);
+    imp_status status = imp_dataset_need_pictures(dataset, "an export", error);
+    if (!status)
+        status = imp_image_create(&image, dataset->size, dataset->size, dataset->channels, error);
     if (!status)
         status = check_paths(dataset, folder, error);
     if (!status)

@@ -79,7 +79,7 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
 
     enum { FEWEST_CLASSES = 5 }; /* one of the three parts is empty with fewer */
     if (dataset->class_count >= FEWEST_CLASSES)
-        return imp_dataset_apply_split(dataset, "classes:0.64/0.16/0.2", 0, error);
+        return imp_dataset_apply_split(dataset, IMP_USUAL_SPLIT, 0, error);
     for (size_t i = 0; i < dataset->class_count; i++)
         dataset->classes[i].split = IMP_SPLIT_TRAIN;
     return IMP_OK;

@@ -113,7 +113,9 @@ imp_status imp_dataset_pack(const imp_dataset *dataset, const char *path, imp_er
 imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, imp_go_on *go_on,
                                   imp_error *error)
 {
-    imp_status status = imp_dataset_check_turns(dataset, "a pack", error);
+    imp_status status = imp_dataset_need_pictures(dataset, "a pack", error);
+    if (status == IMP_OK)
+        status = imp_dataset_check_turns(dataset, "a pack", error);
     if (status != IMP_OK)
         return status;
     size_t classes, text_size = count_text(dataset, &classes);

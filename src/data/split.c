@@ -21,9 +21,10 @@
 
 #define LIST_LIMIT ((size_t)64 << 20)
 #define TURNED_MODES "turned-modes:"
+#define POINTS "points:"
 
 /* The sequences of IMP_STREAM_SPLIT: what is split, above the number of the super-class. */
-enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE, BY_TURNED_MODE };
+enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE, BY_TURNED_MODE, BY_POINT };
 #define SEQUENCE(purpose, number) ((uint64_t)(purpose) << 32 | (number))
 
 /* ---- by chance ---- */
@@ -123,6 +124,44 @@ static imp_status split_modes(imp_dataset *dataset, const double part[3], uint64
                       splits + first, error);
         first = end;
     }
+    return status;
+}
+
+bool imp_split_is_of_points(const char *split)
+{
+    return split != NULL && strncmp(split, POINTS, strlen(POINTS)) == 0;
+}
+
+imp_status imp_split_points(const char *split, uint64_t seed, const imp_labels *labels,
+                            imp_split **splits, imp_error *error)
+{
+    double part[3];
+    size_t n = labels->count, counts[4] = {0};
+    imp_split *of_class = imp_allocate(n, sizeof *of_class);
+    imp_split *of_point = *splits = imp_allocate(n, sizeof *of_point);
+    imp_status status = parse_parts(split + strlen(POINTS), part, error);
+    if (status == IMP_OK && (of_class == NULL || of_point == NULL))
+        status = imp_fail_memory(error, "a split");
+    for (size_t i = 0; i < n && status == IMP_OK; i++)
+        of_point[i] = IMP_SPLIT_NONE;
+    for (size_t c = 0; c < labels->classes && status == IMP_OK; c++) {
+        size_t count = 0, next = 0;
+        for (size_t i = 0; i < n; i++)
+            count += labels->label[i] == (int32_t)c;
+        status = deal(count, part, imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_POINT, c)),
+                      of_class, error);
+        for (size_t i = 0; i < n && status == IMP_OK; i++)
+            if (labels->label[i] == (int32_t)c) {
+                counts[of_class[next]]++;
+                of_point[i] = of_class[next++];
+            }
+    }
+    for (int s = 0; s < 3 && status == IMP_OK; s++)
+        if (part[s] > 0.0 && counts[s] == 0)
+            status = imp_fail(error, IMP_EINVAL,
+                              "a part of %g for %s leaves it empty: the classes are too small",
+                              part[s], imp_split_name((imp_split)s));
+    imp_release(of_class);
     return status;
 }
 

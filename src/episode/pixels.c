@@ -1,10 +1,13 @@
 /*
  * pixels.c - an episode's images as the numbers a network takes.
  *
- * A byte has only 256 values, so scaling and normalising is looking up in a table; turned classes
- * are turned on the way.
+ * Vectors are such numbers. Of pictures, a byte has only 256 values, so scaling and normalising is
+ * looking up in a table; turned classes are turned on the way.
  */
 #include "episode/pixels.h"
+
+#include <string.h>
+
 #include "data/dataset.h"
 
 enum { VALUES = 256, MOST_CHANNELS = 3 };
@@ -29,6 +32,15 @@ static void convert(const uint8_t *from, uint32_t size, uint32_t turns, const fl
 void imp_images_to_floats(const imp_dataset *dataset, const uint32_t *images, size_t count,
                           float *pixels)
 {
+    if (dataset->vectors) {
+        size_t d = dataset->channels;
+        for (size_t i = 0; i < count; i++) {
+            const imp_class *entry = &dataset->classes[imp_dataset_class_of(dataset, images[i])];
+            size_t point = entry->first_picture + (images[i] - entry->first_image);
+            memcpy(pixels + i * d, dataset->vectors + point * d, d * sizeof *pixels);
+        }
+        return;
+    }
     float table[MOST_CHANNELS][VALUES];
     for (size_t channel = 0; channel < dataset->channels; channel++)
         for (int value = 0; value < VALUES; value++)

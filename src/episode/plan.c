@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/dataset.h"
 #include "episode/augment.h"
 
 enum { FEW_QUERIES = 5, MANY_QUERIES = 15, MOST_IMAGES = 1 << 24 };
@@ -252,6 +253,8 @@ imp_status imp_episode_plan_make(imp_episode_plan *plan, const imp_dataset *data
     *plan = (imp_episode_plan){0};
     imp_episode_options defaults = imp_episode_defaults();
     imp_status status = settle(plan, options != NULL ? options : &defaults, error);
+    if (status == IMP_OK && imp_augmentation_is_on(&plan->options.augment))
+        status = imp_dataset_need_pictures(dataset, "augmentation", error);
     if (status == IMP_OK)
         status = gather(plan, dataset, error);
     if (status == IMP_OK)

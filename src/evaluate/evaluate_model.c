@@ -39,6 +39,10 @@ imp_status imp_check_images(const imp_model *model, const imp_settings *settings
     uint32_t channels = imp_dataset_channels(dataset), side = imp_dataset_size(dataset);
     if (input->channels == channels && input->height == side && input->width == side)
         return IMP_OK;
+    if (side == 1 && input->height == 1 && input->width == 1)
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' takes vectors of %zu numbers, and those of '%s' have %u", model->name,
+                        input->channels, settings->data, channels);
     return imp_fail(error, IMP_EINVAL,
                     "'%s' takes images of %zux%zux%zu, and those of '%s' are %ux%ux%u; --size and "
                     "--colour change that",

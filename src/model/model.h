@@ -47,6 +47,12 @@ struct imp_model {
 imp_status imp_model_import(const char *path, const imp_settings *settings, size_t channels,
                             size_t size, imp_model **out, imp_error *error);
 
+/* Whether it was trained on vectors, which are images of one pixel. */
+static inline bool imp_model_takes_vectors(const imp_model *model)
+{
+    return !model->info.embedder && model->info.height == 1 && model->info.width == 1;
+}
+
 /* ---- model files ---- */
 
 /* Writes a learner with its network and its values, in its order, atomically. */

@@ -24,6 +24,9 @@
 static json_t *describe_pixels(const imp_network *network, bool inverted)
 {
     const imp_network_options *input = imp_network_options_of(network);
+    if (input->height == 1 && input->width == 1)
+        return json_pack("{s:I, s:I, s:I}", "channels", (json_int_t)input->channels, "height",
+                         (json_int_t)1, "width", (json_int_t)1);
     return json_pack("{s:I, s:I, s:I, s:s, s:b}", "channels", (json_int_t)input->channels, "height",
                      (json_int_t)input->height, "width", (json_int_t)input->width, "scale",
                      inverted ? "1 - byte / 255" : "byte / 255", "inverted", inverted);

@@ -1,7 +1,12 @@
 /* choices.c - reads settings off a folder of pictures. */
 #include "settings/choices.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/error.h"
+#include "base/memory.h"
+#include "data/dataset.h"
 #include "methods/rule.h"
 
 /* A member of `settings` that is open takes the value. */
@@ -78,7 +83,7 @@ static const char *split_for(const imp_settings *settings, const imp_survey *sur
         return survey->super_classes >= FOR_THREE ? "super-classes:0.64/0.16/0.2"
                : survey->super_classes >= FOR_TWO ? "super-classes:0.75/0.25/0"
                                                   : "super-classes:1/0/0";
-    return survey->classes >= FOR_THREE ? "classes:0.64/0.16/0.2"
+    return survey->classes >= FOR_THREE ? IMP_USUAL_SPLIT
            : survey->classes >= FOR_TWO ? "classes:0.75/0.25/0"
                                         : "classes:1/0/0";
 }
@@ -160,6 +165,76 @@ void imp_choices_after(imp_settings *settings, const imp_dataset *dataset)
     imp_choices_default(settings);
 }
 
+/* ---- vectors ---- */
+
+static bool begins_with(const char *layers, const char *word)
+{
+    size_t length = strlen(word);
+    layers += strspn(layers, " ");
+    return strncmp(layers, word, length) == 0 &&
+           (layers[length] == ',' || layers[length] == ' ' || layers[length] == '\0');
+}
+
+imp_status imp_choices_network(imp_settings *settings, const imp_dataset *dataset, imp_error *error)
+{
+    static const char standard[] = "standard,";
+    if (!dataset->vectors || begins_with(settings->network, "standard") ||
+        begins_with(settings->network, "flatten"))
+        return IMP_OK;
+    const char *layers = strcmp(settings->network, "conv4") == 0 ? "linear:64" : settings->network;
+    size_t size = sizeof standard + strlen(layers);
+    char *text = imp_allocate(size, 1);
+    if (!text)
+        return imp_fail_memory(error, "the settings");
+    snprintf(text, size, "%s%s", standard, layers);
+    imp_status status = imp_settings_set(settings, "network", text, error);
+    imp_release(text);
+    return status;
+}
+
+/* What a survey would have found. */
+static imp_survey survey_vectors(const imp_dataset *dataset)
+{
+    imp_survey survey = {.unlabeled = dataset->unlabeled};
+    for (size_t i = 0; i < imp_dataset_classes(dataset); i++) {
+        imp_class_info about = imp_dataset_class(dataset, i);
+        survey.pictures += about.images;
+        survey.classes += !dataset->by_points || about.split == IMP_SPLIT_TRAIN;
+        if (about.split != IMP_SPLIT_TRAIN)
+            continue;
+        survey.largest = about.images > survey.largest ? about.images : survey.largest;
+        if (survey.smallest == 0 || about.images < survey.smallest) {
+            survey.smallest = about.images;
+            snprintf(survey.smallest_class, sizeof survey.smallest_class, "%s", about.name);
+        }
+    }
+    return survey;
+}
+
+static imp_status choose_for_vectors(imp_settings *settings, const imp_dataset *dataset,
+                                     imp_survey *found, imp_error *error)
+{
+    enum { MOST_WAY = 20 };
+    size_t train = imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN);
+    *found = survey_vectors(dataset);
+    if (train < 2)
+        return imp_fail(error, IMP_EINVAL,
+                        "%zu class%s of '%s' train; to learn what tells classes apart takes at "
+                        "least two",
+                        train, train == 1 ? "" : "es", settings->data);
+    if (found->smallest == 1)
+        return imp_fail(error, IMP_EINVAL,
+                        "the class '%s' of '%s' has one point to train on; it takes two, one to "
+                        "learn from and one to ask for",
+                        found->smallest_class, settings->data);
+    if (dataset->by_points)
+        CHOOSE(settings, way, (int64_t)(train < MOST_WAY ? train : MOST_WAY));
+    choose_training(settings, found);
+    CHOOSE(settings, shot, shot_for(settings, found));
+    imp_choices_after(settings, dataset);
+    return IMP_OK;
+}
+
 /* ---- both ---- */
 
 bool imp_choices_are_open(const imp_settings *settings)
@@ -178,20 +253,31 @@ imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip
     const char *path;
     imp_survey found = {0};
     imp_status status = IMP_OK;
-    chooses = chooses && imp_names_folder(settings->data, &path);
-    if (chooses)
+    bool vectors = strcmp(imp_dataset_kind_of(settings->data).text, "vectors") == 0;
+    bool folder = chooses && imp_names_folder(settings->data, &path);
+    if (folder)
         status = imp_survey_make(&found, path, error);
-    if (!status && chooses)
+    if (!status && folder)
         status = imp_choices_before(settings, &found, path, error);
     if (status)
         return status;
-    if (!chooses)
-        imp_choices_default(settings);
-    imp_dataset_options data = imp_settings_data(settings, threads);
+    imp_settings opening = *settings; /* what is open yet is chosen when the data is there */
+    imp_choices_default(&opening);
+    imp_dataset_options data = imp_settings_data(&opening, threads);
     data.skip_broken = skip_broken;
     status = imp_dataset_open(settings->data, &data, dataset, error);
-    if (!status && chooses)
+    if (!status && folder)
         imp_choices_after(settings, *dataset);
+    if (!status && vectors && chooses)
+        status = choose_for_vectors(settings, *dataset, &found, error);
+    if (!status)
+        imp_choices_default(settings);
+    if (!status)
+        status = imp_choices_network(settings, *dataset, error);
+    if (status) {
+        imp_dataset_free(*dataset);
+        *dataset = NULL;
+    }
     if (survey)
         *survey = found;
     return status;

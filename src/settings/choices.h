@@ -16,6 +16,9 @@
  *     way         5, or as many classes as train; validation likewise, or none
  *
  * Where the task is alphabets, the split is by super-classes, the shot 1 and the way at most 10.
+ *
+ * A set of vectors has no pictures to choose for. It is split by classes or, with fewer than 20 of
+ * them, by the points of each; then the way is that of all classes, at most 20.
  */
 #ifndef IMP_SETTINGS_CHOICES_H
 #define IMP_SETTINGS_CHOICES_H
@@ -42,10 +45,16 @@ void imp_choices_after(imp_settings *settings, const imp_dataset *dataset);
 /* Whether anything is open that is marked so. */
 bool imp_choices_are_open(const imp_settings *settings);
 
+/* Lets a network on vectors begin with the layer `standard`, so that their scale does not matter;
+ * one that begins with `flatten` takes them as they are, and where the network is conv4, which is
+ * for pictures, it becomes a linear layer to 64 dimensions. Others stay as they are. IMP_ENOMEM. */
+imp_status imp_choices_network(imp_settings *settings, const imp_dataset *dataset,
+                               imp_error *error);
+
 /* Opens the data that the settings name, without broken pictures if it may skip them. With
- * `chooses`, and if that is a folder, what is open is chosen to suit it, and *survey, which may be
- * NULL, is what was found in it; else it has its defaults, and the survey counts no pictures. On
- * failure *dataset is NULL. */
+ * `chooses`, and if that is a folder or a set of vectors, what is open is chosen to suit it, and
+ * *survey, which may be NULL, is what was found in it; else it has its defaults, and the survey
+ * counts no pictures. On failure *dataset is NULL. */
 imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip_broken,
                                  int threads, imp_survey *survey, imp_dataset **dataset,
                                  imp_error *error);

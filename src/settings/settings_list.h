@@ -22,12 +22,12 @@
 /* Which images there are. */
 #define IMP_DATA_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                               \
     TEXT(data, "data", "DATA", "glyphs",                                                           \
-         "a folder, archive, pack, csv:PATH, omniglot:PATH, mini-imagenet:PATH, or "               \
-         "invented glyphs")                                                                        \
+         "a folder, archive, pack, csv:PATH, omniglot:PATH, mini-imagenet:PATH, "                  \
+         "vectors:POINTS.npy,LABELS.npy, or invented glyphs")                                                                        \
     INTEGER(size, "size", 0, 4096, "0", "side of the pictures; 0 is the source's own")             \
     TEXT(split, "split", "SPLIT", "own",                                                           \
          "own, vinyals, lake, lists:FOLDER or classes:A/B/C (also super-classes:, modes:, "        \
-         "turned-modes:)")                                                                         \
+         "turned-modes:; of vectors points:)")                                                                         \
     REST()                                                                                         \
     CHOICE(colour, "colour", imp_colour_names, "own", "make pictures gray or RGB")                 \
     CHOICE(ink, "ink", imp_ink_names, "own", "invert pictures; own inverts Omniglot's")            \

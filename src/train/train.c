@@ -50,12 +50,14 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
     settings.texts = NULL; /* they remain the caller's */
     imp_dataset *opened = NULL;
     imp_status status = IMP_OK;
-    if (dataset)
+    if (dataset) {
         imp_choices_default(&settings);
-    else
+        status = imp_choices_network(&settings, dataset, error);
+    } else {
         status =
             imp_choices_open_data(&settings, imp_choices_are_open(&settings), options->skip_broken,
                                   options->threads, NULL, &opened, error);
+    }
     dataset = dataset ? dataset : opened;
     double begin = imp_clock(), seconds = 60 * options->minutes;
     /* A little less: what is left when the time is up is lost, and machines are busy. */
@@ -71,6 +73,7 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
     if (!status)
         status = run(&settings, dataset, &wanted, result, error);
     imp_dataset_free(opened);
+    imp_settings_clear(&settings);
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "train/checkpoint.h"
 #include "train/log.h"
 #include "train/run_folder.h"
+#include "train/standardize.h"
 #include "train/steps.h"
 
 typedef struct trainer {
@@ -358,16 +359,19 @@ static trainer make_trainer(const imp_dataset *dataset, const imp_trainer_option
                      .report = {.validation = NAN, .validation_open = NAN}};
 }
 
-/* Before anything is trained or written: an impossible validation should not surprise after an
+/* Before anything is trained or written: an impossible episode should not surprise after an
  * hour. */
-static imp_status check_validation(trainer *work, imp_error *error)
+static imp_status check_episodes(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
-    if (settings->validate_every == 0)
-        return IMP_OK;
     imp_episode episode;
-    imp_episode_options task = imp_settings_task(settings, IMP_FOR_VALIDATION);
+    imp_episode_options task = imp_settings_task(settings, IMP_FOR_TRAINING);
     imp_status status = imp_episode_draw(work->dataset, &task, 0, &episode, error);
+    imp_episode_clear(&episode);
+    if (status || settings->validate_every == 0)
+        return status;
+    task = imp_settings_task(settings, IMP_FOR_VALIDATION);
+    status = imp_episode_draw(work->dataset, &task, 0, &episode, error);
     if (status)
         imp_error_prefix(error, "validation episodes cannot be drawn (--validation-way makes them "
                                 "smaller, --validate-every 0 does without)");
@@ -386,10 +390,12 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
     work.state.settings = borrowed(settings);
     work.state.progress.best = NAN;
     work.state.data = imp_trained_on_of(dataset);
-    imp_status status = check_validation(&work, error);
+    imp_status status = check_episodes(&work, error);
     if (!status)
         status = imp_updater_from_settings(&work.updater, settings, imp_dataset_channels(dataset),
                                            imp_dataset_size(dataset), options->threads, error);
+    if (!status)
+        status = imp_standardize(work.updater.network, dataset, error);
     if (!status)
         status = imp_snapshot_make(&work.state.best, &work.updater, error);
     if (!status && options->folder && fresh)
@@ -464,7 +470,7 @@ imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *d
         return status;
     status = check_resumed(&work, settings, error);
     if (!status)
-        status = check_validation(&work, error);
+        status = check_episodes(&work, error);
     if (!status) {
         give_notice(&work, damage.message);
         imp_settings_clear(&work.state.settings);

@@ -1,0 +1,104 @@
+# imp train --data vectors:X.npy,y.npy: a network on top of vectors, from data to answers.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup_file() {
+    load vectors
+    cd "$BATS_FILE_TMPDIR"
+    # Two features of eight tell four classes apart; the others are wider.
+    npy y.npy 'np.arange(160) % 4'
+    npy x.npy 'np.hstack([np.stack([np.arange(160) % 2, np.arange(160) // 2 % 2], 1)
+        + 0.1 * np.random.RandomState(1).rand(160, 2), 40 * np.random.RandomState(2).rand(160, 6)])'
+    /usr/bin/python3 -c 'import numpy
+numpy.savetxt("y.txt", numpy.array(["cat", "dog", "owl", "elk"])[numpy.load("y.npy")], "%s")'
+    mkdir shards
+    npy shards/a.npy 'np.load("x.npy")[:100].astype("f4")'
+    npy shards/b.npy 'np.asfortranarray(np.load("x.npy")[100:])'
+    "$IMP" train --quiet --data vectors:x.npy,y.npy --network linear:3 --updates 400 --rate 0.01 \
+        --out run
+}
+
+setup() {
+    load vectors
+    cd "$BATS_FILE_TMPDIR"
+    small=(--network linear:3 --updates 4)
+}
+
+@test "train on vectors: what was chosen is said" {
+    run --separate-stderr "$IMP" train --data vectors:x.npy,y.npy --out said "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[0]}" = \
+        "160 points in 4 classes, 24 in each that trains; chosen where it was not given:" ]
+    [ "${stderr_lines[1]}" = "  network   8 numbers to standard,linear:3" ]
+    [ "${stderr_lines[2]}" = "  split     by points, since the classes are few: parts of all of \
+them train, validate and test" ]
+    [ "${stderr_lines[3]}" = "            (--split points:0.6/0.2/0.2)" ]
+    [ "${stderr_lines[4]}" = "  episodes  4-way 5-shot, up to 5 queries of each class" ]
+    grep -qF '"network": "standard,linear:3"' said/settings.json
+}
+
+@test "train on vectors: the network learns what the vectors do not tell" {
+    run "$IMP" eval --model run/model.safetensors --json --quiet --episodes 100
+    json 'o["results"][0]["accuracy"] > 0.95'
+    "$IMP" train --quiet --data vectors:x.npy,y.npy --network standard --updates 50 --out sigma
+    run "$IMP" eval --model sigma/model.safetensors --json --quiet --episodes 100
+    json 'o["results"][0]["accuracy"] < 0.8'
+}
+
+@test "train on vectors: text labels, shards, half floats and Fortran order are the same set" {
+    "$IMP" train --quiet --data vectors:shards,y.npy --out shards-run "${small[@]}" --seed 3
+    npy half.npy 'np.load("x.npy").astype("f2")'
+    "$IMP" train --quiet --data vectors:half.npy,y.txt --out text-run "${small[@]}" --seed 3
+    run "$IMP" data info vectors:shards,y.txt
+    [[ "$output" == *"vectors      160 of 8 numbers"* ]]
+    [[ "$output" == *"cat@val (8)"* ]]
+}
+
+@test "train on vectors: a run that is resumed ends in the same bits" {
+    common=(--quiet --data vectors:x.npy,y.npy --network linear:3 --halve-from 100 --halve-every 0
+        --validate-every 4)
+    "$IMP" train "${common[@]}" --out half --updates 4
+    "$IMP" train --quiet --resume half --updates 8
+    "$IMP" train "${common[@]}" --out whole --updates 8 --threads 1
+    cmp half/model.safetensors whole/model.safetensors
+    run "$IMP" model info half/model.safetensors
+    [[ "$output" == *"vectors     8 numbers"* ]]
+}
+
+@test "train on vectors: what cannot be is a sentence" {
+    run "$IMP" train --data vectors:x.npy --out no
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"is not two files: vectors:POINTS.npy,LABELS.npy"* ]]
+    run "$IMP" train --data vectors:x.npy,y.npy --out no --size 28
+    [[ "$output" == *"a size goes with pictures"* ]]
+    run "$IMP" train --data vectors:x.npy,y.npy --out no --augment-flip 0.5
+    [[ "$output" == *"augmentation is for pictures"* ]]
+    run "$IMP" train --data vectors:x.npy,y.npy --out no --network flatten,linear:4,standard
+    [[ "$output" == *"'standard' is the first layer"* ]]
+    npy one.npy 'np.zeros(160, int)'
+    run "$IMP" train --data vectors:x.npy,one.npy --out no
+    [[ "$output" == *"takes at least two"* ]]
+    npy narrow.npy 'np.load("x.npy")[:, :5]'
+    run "$IMP" eval --model run/model.safetensors --data vectors:narrow.npy,y.npy
+    [[ "$output" == *"takes vectors of 8 numbers, and those of 'vectors:narrow.npy,y.npy' have 5"* ]]
+    [ ! -e no ]
+}
+
+@test "a model of vectors embeds points, as ONNX does, and not pictures" {
+    run --separate-stderr "$IMP" embed x.npy --model run/model.safetensors -o z.npy
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == "for imp fit and imp classify: --sigma-l "* ]]
+    /usr/bin/python3 -c 'import numpy
+assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "float32"'
+    "$IMP" embed shards --model run/model.safetensors -o zs.npy
+    cmp z.npy zs.npy
+    "$IMP" model export run/model.safetensors --onnx run/model.onnx
+    [ -s run/model.onnx ]
+    run "$IMP" embed x.npy -o no.npy
+    [[ "$output" == *"--model FILE says which model embeds them"* ]]
+    npy narrow.npy 'np.load("x.npy")[:, :5]'
+    run "$IMP" embed narrow.npy --model run/model.safetensors -o no.npy
+    [[ "$output" == *"its points have 5 dimensions, and run/model.safetensors takes 8"* ]]
+    run "$IMP" embed x.npy --model run/model.safetensors -o x.npy
+    [ "$status" -eq 2 ]
+    [ ! -e no.npy ]
+}
