@@ -16,7 +16,8 @@
 #include "methods/rule.h"
 
 static const imp_learner_kind *const kinds[] = {&imp_learner_metric, &imp_learner_maml,
-                                                &imp_learner_reptile, &imp_learner_memory};
+                                                &imp_learner_reptile, &imp_learner_memory,
+                                                &imp_learner_graph};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

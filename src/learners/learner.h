@@ -135,6 +135,7 @@ struct imp_learner_kind {
 
 extern const imp_learner_kind imp_learner_metric;
 extern const imp_learner_kind imp_learner_maml, imp_learner_reptile, imp_learner_memory;
+extern const imp_learner_kind imp_learner_graph;
 
 /* Makes the learner of that name on a network that must outlive it. The network may be NULL for a
  * learner that embeds and is only to predict; `dimensions` are those of its embeddings then. Names

@@ -7,9 +7,10 @@
  * pixel is left out, but for the last: embeddings are the caller's memory, which is not aligned as
  * the kernels want it.
  *
- * In a network that has tangents (hessian.h) no block runs as one. A convolution of 64 to 64
- * channels gets its kernels there, and one in front of a norm no bias, which the norm would take
- * away again; the norm takes rectifier and pool along.
+ * In a network that has tangents (hessian.h), or whose backward reaches its inputs (link.h), no
+ * block runs as one. In the former, a convolution of 64 to 64 channels gets its kernels there, and
+ * one in front of a norm no bias, which the norm would take away again; the norm takes rectifier
+ * and pool along.
  */
 #include <string.h>
 
@@ -47,7 +48,8 @@ static bool has_kernels(const imp_layer *conv)
 static bool is_block(const fuser *f, size_t i)
 {
     const imp_layer *conv = &f->layers[i];
-    if (f->network->options.unfused || f->network->has_tangents || conv->kind != &imp_layer_conv)
+    if (f->network->options.unfused || f->network->has_tangents || f->network->reaches_inputs ||
+        conv->kind != &imp_layer_conv)
         return false;
     bool follow = follows(f, i + 1, &imp_layer_norm) && follows(f, i + 2, &imp_layer_relu) &&
                   follows(f, i + 3, &imp_layer_pool);

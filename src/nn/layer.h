@@ -133,7 +133,7 @@ struct imp_layer {
     const imp_layer_kind *kind;
     size_t input[IMP_MAX_INPUTS], input_count; /* the layers whose outputs it reads */
     imp_shape in, out;                         /* `in` of every input */
-    bool trained;                              /* its output depends on parameters */
+    bool trained;  /* its output depends on parameters, or on inputs that backward is to reach */
     size_t inputs; /* input channels of the weights; in.channels unless those are padded */
     size_t kernel, stride, padding; /* of a convolution, square */
     bool taps_first;                /* its weight gradient is summed as (taps, outputs) */

@@ -18,12 +18,13 @@ static void to_channels_last(imp_shape in, size_t channels, const float *image, 
             out[p * channels + c] = image[c * pixels + p];
 }
 
-static void to_channels_first(imp_shape in, const float *image, float *out)
+/* The way back; channels beyond in's are left out. */
+static void to_channels_first(imp_shape in, size_t channels, const float *image, float *out)
 {
     size_t pixels = imp_shape_pixels(in);
     for (size_t p = 0; p < pixels; p++)
         for (size_t c = 0; c < in.channels; c++)
-            out[c * pixels + p] = image[p * in.channels + c];
+            out[c * pixels + p] = image[p * channels + c];
 }
 
 static void arrange(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
@@ -35,9 +36,23 @@ static void arrange(const imp_layer *layer, const imp_kernels *kernels, const fl
                          out + n * imp_shape_floats(layer->out));
 }
 
+static void arrange_backward_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    const imp_job *job = context;
+    const imp_layer *layer = job->layer;
+    imp_images images = imp_images_of(job->pass, block);
+    for (size_t n = images.begin; n < images.end; n++)
+        to_channels_first(layer->in, layer->out.channels,
+                          job->dout + n * imp_shape_floats(layer->out),
+                          job->din[0] + n * imp_shape_floats(layer->in));
+}
+
+/* The gradient of the images, which few ask for. */
 static void arrange_backward(const imp_job *job)
 {
-    (void)job; /* nobody asks for the gradient of the images */
+    if (job->din[0])
+        imp_each_block(job, arrange_backward_block);
 }
 
 const imp_layer_kind imp_layer_arrange = {
@@ -58,7 +73,7 @@ static void flatten(const imp_layer *layer, const imp_kernels *kernels, const fl
     (void)kernels, (void)frozen, (void)scratch;
     size_t size = imp_shape_floats(layer->in);
     for (size_t n = 0; n < images; n++)
-        to_channels_first(layer->in, in[0] + n * size, out + n * size);
+        to_channels_first(layer->in, layer->in.channels, in[0] + n * size, out + n * size);
 }
 
 static void flatten_backward_block(size_t block, int worker, void *context)

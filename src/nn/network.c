@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/random.h"
 #include "nn/arena.h"
+#include "nn/link.h"
 #include "nn/statistics.h"
 
 enum { SPANS = 1 + IMP_MAX_INPUTS, SUM_BLOCKS = 16 };
@@ -47,8 +48,13 @@ void imp_network_options_init(imp_network_options *options, size_t size)
     imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-static imp_status draft(const char *description, const imp_network_options *options,
-                        bool has_tangents, imp_network **out, imp_error *error)
+/* What a network can do beside the usual. */
+typedef struct abilities {
+    bool has_tangents, reaches_inputs;
+} abilities;
+
+static imp_status draft(const char *description, const imp_network_options *options, abilities able,
+                        imp_network **out, imp_error *error)
 {
     *out = NULL;
     imp_network_options taken = imp_network_defaults();
@@ -62,7 +68,8 @@ static imp_status draft(const char *description, const imp_network_options *opti
     network->options = taken;
     network->options.threads = imp_parallel_threads(taken.threads);
     network->drops = true;
-    network->has_tangents = has_tangents;
+    network->has_tangents = able.has_tangents;
+    network->reaches_inputs = able.reaches_inputs;
     network->description = imp_duplicate(description);
     status = network->description ? imp_kernels_choose(&network->kernels, error)
                                   : imp_fail_memory(error, "the network");
@@ -80,14 +87,14 @@ static imp_status draft(const char *description, const imp_network_options *opti
 imp_status imp_network_draft(const char *description, const imp_network_options *options,
                              imp_network **out, imp_error *error)
 {
-    return draft(description, options, false, out, error);
+    return draft(description, options, (abilities){0}, out, error);
 }
 
 imp_status imp_network_draft_with_tangents(const char *description,
                                            const imp_network_options *options, imp_network **out,
                                            imp_error *error)
 {
-    return draft(description, options, true, out, error);
+    return draft(description, options, (abilities){.has_tangents = true}, out, error);
 }
 
 imp_status imp_network_allocate(imp_network *network, imp_error *error)
@@ -105,13 +112,10 @@ imp_status imp_network_allocate(imp_network *network, imp_error *error)
     return enough ? IMP_OK : imp_fail_memory(error, "the network's weights");
 }
 
-imp_status imp_network_create(const char *description, const imp_network_options *options,
-                              imp_network **out, imp_error *error)
+/* Memory and initial weights for a draft, which is freed when there is none. */
+static imp_status complete(imp_network **out, imp_error *error)
 {
-    imp_status status = imp_network_draft(description, options, out, error);
-    if (status)
-        return status;
-    status = imp_network_allocate(*out, error);
+    imp_status status = imp_network_allocate(*out, error);
     if (!status) {
         initialise(*out);
         return IMP_OK;
@@ -119,6 +123,21 @@ imp_status imp_network_create(const char *description, const imp_network_options
     imp_network_free(*out);
     *out = NULL;
     return status;
+}
+
+imp_status imp_network_create(const char *description, const imp_network_options *options,
+                              imp_network **out, imp_error *error)
+{
+    imp_status status = imp_network_draft(description, options, out, error);
+    return status ? status : complete(out, error);
+}
+
+imp_status imp_network_create_link(const char *description, const imp_network_options *options,
+                                   imp_network **out, imp_error *error)
+{
+    imp_status status =
+        draft(description, options, (abilities){.reaches_inputs = true}, out, error);
+    return status ? status : complete(out, error);
 }
 
 void imp_network_free(imp_network *network)
@@ -378,15 +397,19 @@ void imp_network_add_spares(const imp_network *network, size_t i, float *memory,
         }
 }
 
-static void backward_layer(imp_network *network, size_t i, const float *gradient)
+static void backward_layer(imp_network *network, size_t i, const float *gradient,
+                           float *input_gradient)
 {
     imp_job job = imp_network_job(network, i);
     imp_network_place_gradients(network, i, gradient, network->gradient_memory, &job.dout, job.din);
+    if (i == 0)
+        job.din[0] = input_gradient;
     job.layer->kind->backward(&job);
     imp_network_add_spares(network, i, network->gradient_memory, job.din);
 }
 
-imp_status imp_network_backward(imp_network *network, const float *gradient, imp_error *error)
+imp_status imp_network_backward_link(imp_network *network, const float *gradient,
+                                     float *input_gradient, imp_error *error)
 {
     if (!network->forwarded)
         return imp_fail(error, IMP_EINVAL,
@@ -394,8 +417,13 @@ imp_status imp_network_backward(imp_network *network, const float *gradient, imp
     network->forwarded = false;
     for (size_t i = network->run.count; i-- > 0;)
         if (network->run.layers[i].trained)
-            backward_layer(network, i, gradient);
+            backward_layer(network, i, gradient, input_gradient);
     return IMP_OK;
+}
+
+imp_status imp_network_backward(imp_network *network, const float *gradient, imp_error *error)
+{
+    return imp_network_backward_link(network, gradient, NULL, error);
 }
 
 void imp_network_use_parameters(imp_network *network, const float *parameters)

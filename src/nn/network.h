@@ -60,7 +60,8 @@ struct imp_network {
     const float *used_parameters; /* those that forward and backward compute with */
     uint64_t step;                /* of the next forward */
     bool drops;
-    bool has_tangents; /* all layers of `run` have */
+    bool has_tangents;   /* all layers of `run` have */
+    bool reaches_inputs; /* backward can give the gradient by the inputs (link.h) */
 
     imp_pass pass;       /* of the last forward */
     const float *images; /* during a forward */

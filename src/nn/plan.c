@@ -155,7 +155,8 @@ static imp_layer *add_layer(imp_plan *plan, const imp_layer_kind *kind)
                          .in = in,
                          .out = in,
                          .inputs = in.channels,
-                         .trained = graph->count > 0 && graph->layers[scope->value].trained,
+                         .trained = graph->count > 0 ? graph->layers[scope->value].trained
+                                                     : plan->network->reaches_inputs,
                          .slope = 1,
                          .bias = IMP_NONE};
     scope->value = graph->count++;

@@ -20,6 +20,8 @@
 #define MINI 30000, 6000, 6000
 /* The rate stays as it is. */
 #define STEADY(updates) updates, 0, 0
+/* It is halved again and again. */
+#define EVERY(count, updates) updates, count, count
 
 /* The distractors' variance of Ren et al. starts at 100 and is learned. */
 #define REN "--method soft-kmeans-cluster --sigma-u 100 --learn-sigma-u yes"
@@ -61,6 +63,10 @@ static const imp_paper_run runs[] = {
 
     {"5way-memory",                          "omniglot-memory-5way",      "",                                  STEADY(100000), 1},
     {"20way-memory",                         "omniglot-memory-20way",     "",                                  STEADY(100000), 1},
+    {"5way-1shot-graph",                     "omniglot-graph-5way",       "",                                  EVERY(10000, 100000), 1},
+    {"5way-5shot-graph",                     "omniglot-graph-5way",       "--shot 5",                          EVERY(10000, 100000), 1},
+    {"20way-1shot-graph",                    "omniglot-graph-20way",      "",                                  EVERY(10000, 80000), 1},
+    {"20way-5shot-graph",                    "omniglot-graph-20way",      "--shot 5",                          EVERY(10000, 80000), 1},
     {"5way-reptile",                         "omniglot-reptile-5way",     "",                                  STEADY(100000), 1},
     {"20way-reptile",                        "omniglot-reptile-20way",    "",                                  STEADY(200000), 1},
 
@@ -105,6 +111,9 @@ static const imp_paper_run runs[] = {
 
     {"mini-5way-1shot-maml",             "mini-imagenet-maml",       "",                                  STEADY(60000), 1},
     {"mini-5way-5shot-maml",             "mini-imagenet-maml",       "--shot 5",                          STEADY(60000), 1},
+
+    {"mini-5way-1shot-graph",            "mini-imagenet-graph",      "",                                  EVERY(15000, 80000), 1},
+    {"mini-5way-5shot-graph",            "mini-imagenet-graph",      "--shot 5 --accumulate 2",           EVERY(15000, 90000), 1},
 
     {"mini-5way-reptile",                "mini-imagenet-reptile",    "",                                  STEADY(100000), 1},
 

@@ -123,6 +123,22 @@ CHECK
     [[ ${lines[2]} =~ ^memory\ +[0-9.]+% ]]
 }
 
+@test "a graph network trains to the same bits on any number of threads and after a break" {
+    graph=(--size 16 --alphabets 10 --network conv3x3:4,bn,relu,pool,flatten,linear:6,bn --task classes
+        --way 3 --shot 1 --queries 2 --updates 12 --validate-every 6 --validation-episodes 3 --log-every 4
+        --learner graph --graph-layers 1 --node-features 4 --edge-width 4 --edge-dropout 0.3 --final-norm)
+    "$IMP" train --quiet --out whole --threads 1 "${graph[@]}"
+    "$IMP" train --quiet --out parts --threads 3 "${graph[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10 --shot 3
+    [ "$status" -eq 0 ]
+    [[ ${lines[2]} =~ ^graph\ +[0-9.]+% ]]
+    run --separate-stderr "$IMP" eval --model whole/model.safetensors --episodes 10 --way 4
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"the learner 'graph' tells 3 classes apart"* ]]
+}
+
 @test "a finished run can be extended, and is then the longer run" {
     "$IMP" train --quiet --out long "${tiny[@]}" --updates 18
     "$IMP" train --quiet --out short "${tiny[@]}"

@@ -141,24 +141,26 @@ size_t reference_close_calls(const reference *r, double margin)
 }
 
 /* Runs `body` with the positions from, weight, out of every multiplication of a convolution. */
-#define FOR_CONV(n, images, body)                                                            \
-    for (size_t image = 0; image < (images); image++)                                        \
-        for (size_t o = 0; o < (n)->c; o++)                                                  \
-            for (size_t y = 0; y < (n)->h; y++)                                              \
-                for (size_t x = 0; x < (n)->w; x++) {                                        \
-                    size_t out = ((image * (n)->c + o) * (n)->h + y) * (n)->w + x;           \
-                    size_t k = (n)->layer->kernel, stride = (n)->layer->stride;              \
-                    for (size_t i = 0; i < (n)->in_c; i++)                                   \
-                        for (size_t t = 0; t < k * k; t++) {                                 \
-                            size_t iy = y * stride + t / k - (n)->layer->padding;            \
-                            size_t ix = x * stride + t % k - (n)->layer->padding;            \
-                            if (iy >= (n)->in_h || ix >= (n)->in_w)                          \
-                                continue;                                                    \
-                            size_t from =                                                    \
-                                ((image * (n)->in_c + i) * (n)->in_h + iy) * (n)->in_w + ix; \
-                            size_t weight = (o * (n)->in_c + i) * k * k + t;                 \
-                            body;                                                            \
-                        }                                                                    \
+#define FOR_CONV(n, images, body)                                                                 \
+    for (size_t k = (n)->layer->kernel, stride = (n)->layer->stride, image = 0; image < (images); \
+         image++)                                                                                 \
+        for (size_t o = 0; o < (n)->c; o++)                                                       \
+            for (size_t y = 0; y < (n)->h; y++)                                                   \
+                for (size_t x = 0; x < (n)->w; x++) {                                             \
+                    size_t out = ((image * (n)->c + o) * (n)->h + y) * (n)->w + x;                \
+                    for (size_t i = 0; i < (n)->in_c; i++)                                        \
+                        for (size_t row = 0; row < k; row++) {                                    \
+                            size_t iy = y * stride + row - (n)->layer->padding;                   \
+                            for (size_t column = 0; iy < (n)->in_h && column < k; column++) {     \
+                                size_t ix = x * stride + column - (n)->layer->padding;            \
+                                if (ix >= (n)->in_w)                                              \
+                                    continue;                                                     \
+                                size_t from =                                                     \
+                                    ((image * (n)->in_c + i) * (n)->in_h + iy) * (n)->in_w + ix;  \
+                                size_t weight = ((o * (n)->in_c + i) * k + row) * k + column;     \
+                                body;                                                             \
+                            }                                                                     \
+                        }                                                                         \
                 }
 
 static size_t winner_of(const node *n, const double *in, size_t plane, size_t y, size_t x)

@@ -23,7 +23,7 @@
 #include "base/parallel.h"
 #include "failing_threads.h"
 
-enum { MOST_BLOCKS = 100, MOST_WORKERS = 8 };
+enum { MOST_BLOCKS = 100, MOST_WORKERS = 8, PATIENCE = 600000 };
 
 typedef struct record {
     int threads;
@@ -187,11 +187,13 @@ static void look_around(size_t block, int worker, void *context)
         atomic_fetch_add(&l->other_rounding, 1);
     sigset_t blocked;
     if (!pthread_equal(pthread_self(), l->caller)) {
-        atomic_fetch_add(&l->elsewhere, 1);
         if (pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 || !sigismember(&blocked, SIGINT))
             atomic_fetch_add(&l->open_to_signals, 1);
+        atomic_fetch_add(&l->elsewhere, 1);
+    } else { /* stays until another has had a block, however long that takes to wake up */
+        for (int i = 0; i < PATIENCE && atomic_load(&l->elsewhere) == 0; i++)
+            usleep(1000);
     }
-    usleep(100); /* time for the others to take a block */
 }
 
 /* A program may change how it rounds long after the workers were started. */

@@ -249,29 +249,53 @@ static float *clear_images_of(const test_row *row, imp_network *network)
     }
 }
 
-static void compare(const test_row *row, const imp_kernels *kernels)
+/* What the reference makes of a row, the same for all variants. */
+typedef struct answer {
+    imp_network *network;
+    reference *r;
+    float *images, *gradient;
+    const double *out;
+    size_t outputs;
+} answer;
+
+static answer answer_of(const test_row *row)
+{
+    answer a = {.network = network_of(row, variant_at(0))};
+    a.outputs = row->images * imp_network_output_size(a.network);
+    a.images = clear_images_of(row, a.network);
+    a.gradient = gradient_of(a.outputs);
+    a.r = reference_create(a.network);
+    a.out = reference_forward(a.r, a.images, row->images, true);
+    reference_backward(a.r, a.gradient);
+    return a;
+}
+
+static void forget(answer *a)
+{
+    reference_free(a->r);
+    imp_network_free(a->network);
+    free(a->images);
+    free(a->gradient);
+}
+
+static void compare_variant(const test_row *row, const imp_kernels *kernels, const answer *a)
 {
     imp_network *network = network_of(row, kernels);
-    reference *r = reference_create(network);
-    float *images = clear_images_of(row, network);
-    size_t outputs = row->images * imp_network_output_size(network);
-    float *out = malloc(outputs * sizeof *out), *gradient = gradient_of(outputs);
+    float *out = malloc(a->outputs * sizeof *out);
     imp_error error;
 
     /* a mean a thousand times the deviation costs float32 three of its seven digits */
     bool hard = row->pixels == LARGE_MEAN;
     double forward_bound = hard ? 2e-2 : 2e-5, backward_bound = hard ? 5e-2 : 1e-3;
 
-    assert_int_equal(imp_network_forward(network, images, row->images, out, &error), IMP_OK);
-    const double *expected = reference_forward(r, images, row->images, true);
-    double distance = apart(out, expected, outputs, 1e-9);
+    assert_int_equal(imp_network_forward(network, a->images, row->images, out, &error), IMP_OK);
+    double distance = apart(out, a->out, a->outputs, 1e-9);
     if (distance > forward_bound)
         fail_msg("%s (%zu of %zux%zux%zu), %s: output off by %g", row->description, row->images,
                  row->channels, row->height, row->width, kernels->name, distance);
 
-    assert_int_equal(imp_network_backward(network, gradient, &error), IMP_OK);
-    reference_backward(r, gradient);
-    const double *parameter = reference_gradients(r), *state = reference_state(r);
+    assert_int_equal(imp_network_backward(network, a->gradient, &error), IMP_OK);
+    const double *parameter = reference_gradients(a->r), *state = reference_state(a->r);
     /* a convolution's bias before a batch norm has no gradient but rounding's */
     double floor = fmax(1e-3 * largest(parameter, imp_network_parameter_count(network)), 1e-9);
     for (size_t i = 0; i < imp_network_tensor_count(network); i++) {
@@ -284,11 +308,17 @@ static void compare(const test_row *row, const imp_kernels *kernels)
                      row->channels, row->height, row->width, kernels->name, t.name, distance);
         *next += t.count;
     }
-    free(images);
     free(out);
-    free(gradient);
-    reference_free(r);
     imp_network_free(network);
+}
+
+static void compare(const test_row *row)
+{
+    answer a = answer_of(row);
+    for (size_t v = 0; v < VARIANTS; v++)
+        if (variant_at(v))
+            compare_variant(row, variant_at(v), &a);
+    forget(&a);
 }
 
 static double loss_of(reference *r, const test_row *row, const float *images, const float *gradient,
@@ -305,7 +335,7 @@ static double loss_of(reference *r, const test_row *row, const float *images, co
  * differences in double, against what backward says. */
 static void differentiate(const test_row *row, const imp_kernels *kernels)
 {
-    enum { SAMPLES = 4 };
+    enum { SAMPLES = 2 };
     imp_network *network = network_of(row, kernels);
     reference *r = reference_create(network);
     float *images = images_of(row, 5);
@@ -327,8 +357,12 @@ static void differentiate(const test_row *row, const imp_kernels *kernels)
         for (size_t j = 0; j < t.count; j++)
             size = fmax(size, fabs(t.gradients[j]));
         for (size_t s = 0; s < SAMPLES; s++) {
-            size_t j = imp_random_below(&random, (uint32_t)t.count);
-            double *x = reference_parameters(r) + first + j, kept = *x, step = 1e-7;
+            const double step = 1e-7;
+            size_t j;
+            do /* a norm's weight of zero is a kink: its sign decides what is pooled */
+                j = imp_random_below(&random, (uint32_t)t.count);
+            while (fabs(reference_parameters(r)[first + j]) <= step);
+            double *x = reference_parameters(r) + first + j, kept = *x;
             *x = kept + step;
             double above = loss_of(r, row, images, gradient, outputs);
             *x = kept - step;
@@ -351,9 +385,8 @@ static void differentiate(const test_row *row, const imp_kernels *kernels)
 static void test_every_row_on_every_variant(void **state)
 {
     (void)state;
-    for (size_t v = 0; v < VARIANTS; v++)
-        for (size_t i = 0; variant_at(v) && i < ROWS; i++)
-            compare(&rows[i], variant_at(v));
+    for (size_t i = 0; i < ROWS; i++)
+        compare(&rows[i]);
 }
 
 static void test_finite_differences(void **state)
@@ -373,13 +406,12 @@ static void test_batch_sizes(void **state)
     (void)state;
     static const size_t sizes[] = {1,  2,  3,  4,  5,  6,  7,   8,   13,  15,  16,
                                    17, 23, 24, 25, 63, 64, 255, 256, 257, 1000};
-    for (size_t v = 0; v < VARIANTS; v++)
-        for (size_t i = 0; variant_at(v) && i < sizeof sizes / sizeof *sizes; i++) {
-            test_row one_tile = {BLOCK, sizes[i], 5, 3, 3, UNIFORM, MIXED, false};
-            test_row first = {BLOCK, sizes[i], 1, 4, 5, UNIFORM, MIXED, false};
-            compare(&one_tile, variant_at(v));
-            compare(&first, variant_at(v));
-        }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        test_row one_tile = {BLOCK, sizes[i], 5, 3, 3, UNIFORM, MIXED, false};
+        test_row first = {BLOCK, sizes[i], 1, 4, 5, UNIFORM, MIXED, false};
+        compare(&one_tile);
+        compare(&first);
+    }
 }
 
 /* A pixel that is no number must not vanish in a ReLU: whoever trains looks at the loss. */
