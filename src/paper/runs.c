@@ -101,6 +101,10 @@ static const imp_paper_run runs[] = {
     {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--shot 5",                          FULL,  1},
     {"accumulation-5shot-1-episode",         "omniglot-accumulation",     "--shot 5 --accumulate 1",           FULL,  1},
 
+    /* Ours, not the paper's. */
+    {"own-imp",                              "omniglot-own",              "",                                  FULL,  1},
+    {"mini-own-imp",                         "mini-imagenet-own",         "",                                  MINI,  1},
+
     {"mini-5way-1shot-imp",              "mini-imagenet-5way-1shot", "",                                  MINI, 1},
     {"mini-5way-1shot-prototypes",       "mini-imagenet-5way-1shot", "--method prototypes",               MINI, 1},
     {"mini-5way-1shot-neighbors",        "mini-imagenet-5way-1shot", "--method neighbors",                MINI, 1},

@@ -32,12 +32,13 @@ typedef struct entry {
 static const entry network_optimizer = ENTRY("optimizer.network", "optimizer");
 static const entry value_optimizer = ENTRY("optimizer.method", "method_optimizer");
 static const entry best_weights = ENTRY("best.weights", "best");
+static const entry average_weights = ENTRY("average.weights", "average.weights");
 /* These three were one: the window, then the seconds, then the accuracy. */
 static const entry window_sums = ENTRY("window", "clock");
 static const entry run_seconds = ENTRY("seconds", "clock");
 static const entry best_accuracy = ENTRY("best.accuracy", "clock");
 
-enum { WINDOW = sizeof(imp_window) / sizeof(double), OLD_CLOCK = WINDOW + 2, MOST_ENTRIES = 6 };
+enum { WINDOW = sizeof(imp_window) / sizeof(double), OLD_CLOCK = WINDOW + 2, MOST_ENTRIES = 7 };
 
 /* ---- making an updater ---- */
 
@@ -135,6 +136,9 @@ static imp_status write_file(const char *path, const char *kept, imp_updater *up
     if (checkpoint->best.taken)
         tensors[count++] =
             flat(&best_weights, IMP_FLOAT32, checkpoint->best.values, checkpoint->best.count);
+    if (checkpoint->average.taken)
+        tensors[count++] = flat(&average_weights, IMP_FLOAT32, checkpoint->average.values,
+                                checkpoint->average.count);
     imp_additions additions = {.tensors = tensors,
                                .tensor_count = count,
                                .metadata = metadata,
@@ -311,14 +315,16 @@ static imp_status read_learner(const imp_safetensors *file, int threads,
     return status;
 }
 
-static imp_status read_best(const imp_safetensors *file, const imp_updater *updater,
-                            imp_snapshot *best, imp_error *error)
+/* A snapshot that is not there had not been taken. */
+static imp_status read_snapshot(const imp_safetensors *file, const entry *what,
+                                const imp_updater *updater, imp_snapshot *snapshot,
+                                imp_error *error)
 {
-    imp_status status = imp_snapshot_make(best, updater, error);
-    if (status || !find(file, &best_weights))
+    imp_status status = imp_snapshot_make(snapshot, updater, error);
+    if (status || !find(file, what))
         return status;
-    best->taken = true;
-    return read_floats(file, &best_weights, best->values, best->count, error);
+    snapshot->taken = true;
+    return read_floats(file, what, snapshot->values, snapshot->count, error);
 }
 
 imp_status imp_checkpoint_load(const char *path, int threads, imp_updater *updater,
@@ -334,7 +340,9 @@ imp_status imp_checkpoint_load(const char *path, int threads, imp_updater *updat
     if (!status)
         status = read_learner(file, threads, &checkpoint->settings, updater, error);
     if (!status)
-        status = read_best(file, updater, &checkpoint->best, error);
+        status = read_snapshot(file, &best_weights, updater, &checkpoint->best, error);
+    if (!status && checkpoint->settings.average_weights > 0)
+        status = read_snapshot(file, &average_weights, updater, &checkpoint->average, error);
     imp_safetensors_free(file);
     if (status) {
         imp_error_prefix(error, path);
@@ -348,5 +356,6 @@ void imp_checkpoint_clear(imp_checkpoint *checkpoint)
 {
     imp_settings_clear(&checkpoint->settings);
     imp_snapshot_clear(&checkpoint->best);
+    imp_snapshot_clear(&checkpoint->average);
     *checkpoint = (imp_checkpoint){0};
 }

@@ -2,8 +2,8 @@
  * checkpoint.h - all that a run needs to go on to the same bits, in one atomically written file.
  *
  * The file is a model file that holds more: the optimizers' memory, the counters, the settings, the
- * lengths of the logs and the weights that did best in validation. Random numbers need no state:
- * episodes are named by the seed and their index, which the counters give.
+ * lengths of the logs, the weights that did best in validation and their average. Random numbers
+ * need no state: episodes are named by the seed and their index, which the counters give.
  */
 #ifndef IMP_TRAIN_CHECKPOINT_H
 #define IMP_TRAIN_CHECKPOINT_H
@@ -17,7 +17,8 @@
 typedef struct imp_checkpoint {
     imp_settings settings;
     imp_progress progress;
-    imp_snapshot best; /* empty before the first validation */
+    imp_snapshot best;    /* empty before the first validation */
+    imp_snapshot average; /* of the updates so far; no memory where the settings want none */
     uint64_t json_bytes, csv_bytes;
     imp_trained_on data;
     char isa[16]; /* the instruction set that computed it; empty: not known. Saving knows it. */

@@ -102,6 +102,22 @@ static imp_status add_episodes(trainer *work, imp_error *error)
     return IMP_OK;
 }
 
+/* Early averages are short: they would else remember the initial weights for long. */
+static void average_weights(trainer *work)
+{
+    double most = work->state.settings.average_weights;
+    double updates = (double)work->state.progress.update, early = (1 + updates) / (10 + updates);
+    if (most > 0)
+        imp_snapshot_average(&work->state.average, &work->updater, early < most ? early : most);
+}
+
+/* Has the averaged weights in the place of the learner's, or those again. Where none are averaged,
+ * nothing happens. */
+static void swap_average(trainer *work)
+{
+    imp_snapshot_swap(&work->state.average, &work->updater);
+}
+
 static imp_status make_update(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
@@ -118,6 +134,7 @@ static imp_status make_update(trainer *work, imp_error *error)
     progress->update++;
     progress->window.updates++;
     progress->window.norm += norm;
+    average_weights(work);
     return IMP_OK;
 }
 
@@ -264,8 +281,11 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
     work->report.new_line = false;
 
     count_time(work);
-    if (settings->validate_every > 0 && (last || is_due(update, settings->validate_every)))
+    if (settings->validate_every > 0 && (last || is_due(update, settings->validate_every))) {
+        swap_average(work);
         status = validate(work, &validation, error);
+        swap_average(work);
+    }
     bool improved = !isnan(validation) && work->state.progress.best_update == update;
     if (!status && (last || !isnan(validation) || is_due(update, settings->log_every)))
         status = write_line(work, validation, error);
@@ -273,8 +293,11 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
         return status;
     *stop = !wants_to_proceed(work) || time_is_up(work);
     /* The model goes first: where a checkpoint says that a run is over, its model is the best. */
-    if (improved || wants_unproven_model(work, saves || *stop))
+    if (improved || wants_unproven_model(work, saves || *stop)) {
+        swap_average(work);
         status = save_model(work, error);
+        swap_average(work);
+    }
     if (!status && (saves || *stop || improved))
         status = save_checkpoint(work, error);
     return status;
@@ -293,12 +316,13 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
-/* The model of a finished run: the best in validation, or the last. */
+/* The model of a finished run: the best in validation, or else the last or the average. */
 static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
         return IMP_OK;
-    imp_snapshot_restore(&work->state.best, &work->updater);
+    imp_snapshot_restore(work->state.best.taken ? &work->state.best : &work->state.average,
+                         &work->updater);
     return save_model(work, error);
 }
 
@@ -398,6 +422,8 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
         status = imp_standardize(work.updater.network, dataset, error);
     if (!status)
         status = imp_snapshot_make(&work.state.best, &work.updater, error);
+    if (!status && settings->average_weights > 0)
+        status = imp_snapshot_make(&work.state.average, &work.updater, error);
     if (!status && options->folder && fresh)
         status = imp_training_begin(options->folder, settings, error);
     if (!status && options->folder)

@@ -73,6 +73,22 @@ CHECK
     [[ $stderr == *"option '--augment-zoom' needs a number from 0 to 3, not '4'"* ]]
 }
 
+@test "averaged weights are kept, to the same bits on any number of threads and after a break" {
+    for validation in 0 6; do
+        mean=("${tiny[@]}" --average-weights 0.9 --validate-every $validation)
+        "$IMP" train --quiet --out whole$validation --threads 1 "${mean[@]}"
+        "$IMP" train --quiet --out parts$validation --threads 3 "${mean[@]}" --updates 7
+        "$IMP" train --quiet --resume parts$validation --updates 12
+        cmp whole$validation/model.safetensors parts$validation/model.safetensors
+    done
+    "$IMP" train --quiet --out plain "${tiny[@]}" --validate-every 0
+    run cmp -s whole0/model.safetensors plain/model.safetensors
+    [ "$status" -eq 1 ]
+    run --separate-stderr "$IMP" train --out bad "${tiny[@]}" --average-weights 1
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"'--average-weights' needs a number from 0 to 0.999999, not '1'"* ]]
+}
+
 @test "maml trains to the same bits on any number of threads and after a break" {
     adapt=("${tiny[@]}" --learner maml --inner-rate 0.1 --inner-steps 2 --test-steps 3)
     "$IMP" train --quiet --out whole --threads 1 "${adapt[@]}"

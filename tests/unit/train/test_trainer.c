@@ -1,7 +1,8 @@
 /*
- * test_trainer.c - what a run tells its model of the data it was trained on, and steps that others
- * make.
+ * test_trainer.c - what a run tells its model of the data it was trained on, steps that others
+ * make, and weights that are averaged.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -252,6 +253,43 @@ static void minutes_decide_the_updates(void **state)
     imp_settings_clear(&settings);
 }
 
+/* ---- averages ---- */
+
+/* The decay is 0.5 at most, and (1 + t) / (10 + t) after t updates; the first is a copy. */
+static void the_average_of_the_updates_is_what_is_kept(void **state)
+{
+    (void)state;
+    imp_settings settings = tiny_settings("imp");
+    imp_dataset *dataset = tiny_dataset(&settings);
+    size_t count, updates = 12;
+    double *expected = NULL;
+    float *last = NULL;
+    for (size_t t = 1; t <= updates; t++) {
+        settings.updates = (int64_t)t;
+        imp_release(last);
+        last = trained(&settings, dataset, NULL, &count);
+        double decay = t == 1 ? 0 : fmin(0.5, (1 + (double)t) / (10 + (double)t));
+        if (!expected)
+            expected = imp_allocate_zeroed(count, sizeof *expected);
+        for (size_t i = 0; i < count; i++)
+            expected[i] = decay * expected[i] + (1 - decay) * last[i];
+    }
+    settings.average_weights = 0.5;
+    float *kept = trained(&settings, dataset, NULL, &count);
+    double apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(fabs(kept[i] - expected[i]) < 1e-6 * (1 + fabs(expected[i]))))
+            fail_msg("number %zu: %.9g is kept, not %.9g", i, kept[i], expected[i]);
+        apart = fmax(apart, fabs((double)kept[i] - last[i]));
+    }
+    assert_true(apart > 1e-4);
+    imp_release(kept);
+    imp_release(last);
+    imp_release(expected);
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_that_is_stopped_leaves_a_model, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test_setup_teardown(minutes_decide_the_updates, scratch_setup, tree_teardown),
+        cmocka_unit_test(the_average_of_the_updates_is_what_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
