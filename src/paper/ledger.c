@@ -138,6 +138,7 @@ static void take_members(imp_result *result)
     result->updates = (int64_t)json_number_value(json_object_get(file, "updates"));
     result->seconds = json_number_value(json_object_get(file, "seconds"));
     result->images_per_second = json_number_value(json_object_get(file, "images_per_second"));
+    result->unstable_at = (int64_t)json_number_value(json_object_get(file, "unstable_at"));
 }
 
 imp_status imp_result_load(const char *folder, const imp_paper_run *run, int seed,
@@ -205,6 +206,14 @@ imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int se
         imp_json_number(record->validation), "seconds", record->seconds, "images_per_second",
         record->images_per_second, "model", record->model, "evaluations");
     if (!result->file)
+        return imp_fail_memory(error, "a result");
+    take_members(result);
+    return IMP_OK;
+}
+
+imp_status imp_result_end_unstable(imp_result *result, int64_t update, imp_error *error)
+{
+    if (json_object_set_new(result->file, "unstable_at", json_integer(update)) != 0)
         return imp_fail_memory(error, "a result");
     take_members(result);
     return IMP_OK;

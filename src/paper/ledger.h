@@ -9,6 +9,7 @@
  *                       "version": ..., "seed": 1, "episodes": 1000, "batch_norm": ...,
  *                       "accuracy": {"mean": ..., "interval": ...}, "open_accuracy": ...}]}
  *
+ * A run that its loss has ended has "unstable_at": UPDATE, no model and no evaluations.
  * "accuracy" is the closed one, among the classes; older files have no other.
  * The numbers of the report are these files' alone. They name no place of the machine they were
  * made on: DATA stands for where the data lies.
@@ -28,6 +29,7 @@ typedef struct imp_result {
     const char *model; /* its checksum */
     int64_t updates;
     double seconds, images_per_second;
+    int64_t unstable_at; /* the update at which the loss ended the run; 0: it did not */
 } imp_result;
 
 /* FOLDER/NAME.json; empty, so that no file opens, if it is too long for any file system. */
@@ -69,6 +71,9 @@ typedef struct imp_training_record {
 /* Begins the result of a run without evaluations; what it held is released. */
 imp_status imp_result_begin(imp_result *result, const imp_paper_run *run, int seed,
                             const imp_training_record *record, imp_error *error);
+
+/* Says that the loss ended the run at that update: it has no model, and this is its result. */
+imp_status imp_result_end_unstable(imp_result *result, int64_t update, imp_error *error);
 
 /* Adds an evaluation, whose reference is taken on failure too, in place of one with the same
  * options. */

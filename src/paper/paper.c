@@ -4,6 +4,7 @@
  */
 #include "paper/paper.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,6 +128,8 @@ static bool is_in_picture(const job *work)
 
 static bool is_done(const job *work)
 {
+    if (work->result.unstable_at > 0 && !work->options->again)
+        return true;
     for (size_t i = 0; imp_paper_row_at(i).table; i++)
         if (missing_at(work, i))
             return false;
@@ -161,8 +164,26 @@ static imp_status open_data(session *all, const job *work, imp_error *error)
     return imp_dataset_open(all->opened.data, &options, &all->dataset, error);
 }
 
+/* That its loss ended a run, at that update, is a result: such a method is unstable. */
+static imp_status record_end(const session *all, job *work, int64_t update, imp_error *error)
+{
+    const imp_paper_listener *listener = &work->options->listener;
+    imp_training_record record = {.settings = work->settings, .validation = NAN};
+    char what[80];
+    snprintf(what, sizeof what, "unstable: its loss ended it at update %lld", (long long)update);
+    listener->begin(work->name.text, what, listener->context);
+    snprintf(record.fingerprint, sizeof record.fingerprint, "%s",
+             imp_trained_on_of(all->dataset).fingerprint);
+    imp_status status = imp_result_begin(&work->result, &work->run, work->seed, &record, error);
+    if (!status)
+        status = imp_result_end_unstable(&work->result, update, error);
+    return status
+               ? status
+               : imp_result_save(&work->result, work->results.text, &work->run, work->seed, error);
+}
+
 /* Goes on with a run that is not trained yet, until it is or the listener stops it. */
-static imp_status train(session *all, const job *work, imp_training_state *state, imp_error *error)
+static imp_status train(session *all, job *work, imp_training_state *state, imp_error *error)
 {
     const imp_paper_listener *listener = &work->options->listener;
     imp_status status = open_data(all, work, error);
@@ -177,7 +198,9 @@ static imp_status train(session *all, const job *work, imp_training_state *state
         snprintf(what, sizeof what, "training goes on at update %llu",
                  (unsigned long long)state->update);
     listener->begin(work->name.text, what, listener->context);
+    bool diverged = false;
     imp_trainer_options options = {.folder = work->folder.text,
+                                   .diverged = &diverged,
                                    .threads = work->options->threads,
                                    .proceed = listener->training,
                                    .notice = listener->notice,
@@ -186,6 +209,8 @@ static imp_status train(session *all, const job *work, imp_training_state *state
     status = state->stage == IMP_RUN_BEGUN
                  ? imp_trainer_resume(&work->settings, all->dataset, &options, &result, error)
                  : imp_trainer_run(&work->settings, all->dataset, &options, &result, error);
+    if (status && diverged)
+        return record_end(all, work, (int64_t)result.update + 1, error);
     if (status)
         return status;
     all->stopped = !result.finished;

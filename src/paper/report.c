@@ -69,6 +69,10 @@ imp_status imp_paper_find(const imp_paper_row *row, const char *folder, imp_pape
         imp_status status = imp_result_load(folder, &run, seed, &result, error);
         if (status)
             return status;
+        if (result.unstable_at > 0) {
+            finding->unstable++;
+            finding->unstable_at = result.unstable_at;
+        }
         imp_interval figure;
         const json_t *evaluation = imp_result_evaluation(&result, row->options);
         if (figure_of(row, evaluation, open ? "open_accuracy" : name, &figure))
@@ -148,6 +152,8 @@ static void write_findings(FILE *text, const imp_paper_row *row, const imp_paper
             found->seeds);
     if (found->seeds > 1)
         fprintf(text, ": %.*f to %.*f", digits, found->least, digits, found->most);
+    if (found->unstable > 0)
+        fprintf(text, ", %zu unstable", found->unstable);
     fputs(" | ", text);
     write_count(text, found->fewest_updates);
     if (found->most_updates > found->fewest_updates) {
@@ -167,10 +173,20 @@ static void write_row(FILE *text, const imp_paper_row *row, const imp_paper_find
         write_findings(text, row, found, percent ? 1 : 3, with_closed);
         return;
     }
-    fprintf(text, " | %s", found->closed_seeds > 0 ? "to be measured again" : "not run");
+    fprintf(text, " | %s",
+            found->unstable > 0       ? "unstable"
+            : found->closed_seeds > 0 ? "to be measured again"
+                                      : "not run");
     if (with_closed)
         write_closed(text, found);
-    fputs(" | | | | | |\n", text);
+    if (found->unstable > 0) {
+        fprintf(text, " | | %s | %zu | ends at ", imp_paper_is_goal(row) ? "no" : "",
+                found->unstable);
+        write_count(text, found->unstable_at);
+        fputs(" | |\n", text);
+    } else {
+        fputs(" | | | | | |\n", text);
+    }
 }
 
 /* Rows of IMP's with a figure to be reached, and the rest. A figure counts once though several
@@ -193,7 +209,8 @@ static bool is_shown_before(size_t index)
 
 static void count_row(tally *sum, const imp_paper_row *row, const imp_paper_finding *found)
 {
-    bool absent = found->seeds == 0, met = imp_paper_is_met(row, found->figure.mean);
+    bool absent = found->seeds == 0 && found->unstable == 0;
+    bool met = imp_paper_is_met(row, found->figure.mean);
     if (imp_paper_is_goal(row)) {
         sum->absent += absent;
         sum->met += !absent && met;
@@ -299,7 +316,7 @@ static void write_head(FILE *text, const imp_paper_dataset *about, const tally *
         "authors' code: the\nargmax runs over all clusters, and a query that one without a label "
         "wins is wrong. Closed, beside it, is\nthe accuracy among the classes alone; where it is "
         "blank there is nothing to tell apart. A row to be\nmeasured again has a result from when "
-        "only the closed one was recorded.\n\n"
+        "only the closed one was recorded, and\nan unstable one none: the loss ended the run.\n\n"
         "Met: %zu of IMP's figures; not met: %zu; not run, or to be measured again: %zu, and %zu "
         "of "
         "the %zu\nthat are there to compare with. A figure that several tables show is counted "

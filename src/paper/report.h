@@ -16,6 +16,9 @@ typedef struct imp_paper_finding {
     int64_t fewest_updates, most_updates;
     double seconds; /* of training a seed, on average */
 
+    size_t unstable;     /* seeds whose loss ended them, which have no figure; */
+    int64_t unstable_at; /* the last of these at that update */
+
     /* Where clusters without a label may come about, the figure is the open accuracy; this is the
      * closed one. Older result files have no other: their seeds count here alone. */
     imp_interval closed;

@@ -55,6 +55,8 @@ static imp_status diverged(const trainer *work, imp_error *error)
     imp_error reason = {0};
     if (error)
         reason = *error;
+    if (work->options->diverged)
+        *work->options->diverged = true;
     if (work->options->folder) {
         uint64_t update;
         const char *name = imp_training_whole_checkpoint(work->options->folder, &update);

@@ -22,6 +22,7 @@ typedef struct imp_trainer_options {
     int threads;          /* 0: as many as the machine offers */
     double seconds;       /* after which the run ends as if the caller wanted so; 0: never */
     imp_pace *pace;       /* if not NULL: gets what the updates and validations have taken */
+    bool *diverged;       /* if not NULL: gets whether a loss or a gradient ended the run */
 
     /* Called after each update; false ends the run after a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);

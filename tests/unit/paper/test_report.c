@@ -229,6 +229,40 @@ static void a_row_is_met_or_not(void **state)
     assert_false(imp_paper_is_goal(&row));
 }
 
+/* That the loss ended a run is a result. */
+static void an_unstable_run_is_told(void **state)
+{
+    imp_paper_run run = run_of("mini-ablation-map-dp"), imp = run_of("mini-5way-5shot-imp");
+    const imp_paper_run *ended[] = {&run, &imp};
+    for (size_t i = 0; i < 2; i++) {
+        imp_training_record record = {.fingerprint = "f00d", .validation = NAN};
+        imp_result result = {0};
+        assert_int_equal(imp_paper_settings(ended[i], 1, "x", 0, &record.settings, NULL), IMP_OK);
+        assert_int_equal(imp_result_begin(&result, ended[i], 1, &record, NULL), IMP_OK);
+        assert_int_equal(result.unstable_at, 0);
+        assert_int_equal(imp_result_end_unstable(&result, 1234, NULL), IMP_OK);
+        assert_int_equal(imp_result_save(&result, *state, ended[i], 1, NULL), IMP_OK);
+        imp_result_clear(&result);
+        imp_settings_clear(&record.settings);
+        assert_int_equal(imp_result_load(*state, ended[i], 1, &result, NULL), IMP_OK);
+        assert_int_equal(result.unstable_at, 1234);
+        imp_result_clear(&result);
+    }
+    imp_error error;
+    if (imp_paper_report(*state, imp_paper_dataset_of("mini-imagenet"), &error) != IMP_OK)
+        fail_msg("%s", error.message);
+    char *text = read_text(state, "README.md");
+    static const char *const lines[] = {
+        "| semi-supervised 5-way 1-shot | MAP-DP |  | unstable |  | |  | 1 | ends at 1,234 | |\n",
+        "| 5-way 5-shot | IMP | 68.1 ± 0.8 | unstable | | no | 1 | ends at 1,234 | |\n",
+        "\nMet: 0 of IMP's figures; not met: 1; ",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text, lines[i]))
+            fail_msg("the report lacks: %s\n%s", lines[i], text);
+    imp_release(text);
+}
+
 /* A report tells of its own dataset alone. */
 static void each_dataset_has_a_report(void **state)
 {
@@ -295,6 +329,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(the_open_accuracy_decides, scratch_setup, scratch_teardown),
         cmocka_unit_test(a_row_is_met_or_not),
+        cmocka_unit_test_setup_teardown(an_unstable_run_is_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(each_dataset_has_a_report, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(the_report_shows_differences, scratch_setup,
                                         scratch_teardown),

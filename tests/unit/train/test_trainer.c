@@ -253,6 +253,29 @@ static void minutes_decide_the_updates(void **state)
     imp_settings_clear(&settings);
 }
 
+/* Whoever trains learns that it was the loss that ended the run, and where. */
+static void a_run_that_diverges_says_so(void **state)
+{
+    (void)state;
+    imp_settings settings = tiny_settings("imp");
+    settings.updates = 5;
+    imp_dataset *dataset = tiny_dataset(&settings);
+    for (int limited = 0; limited <= 1; limited++) {
+        bool diverged = false;
+        imp_updater updater = {0};
+        imp_trainer_options training = {.threads = 1, .diverged = &diverged, .updater = &updater};
+        imp_train_result result;
+        settings.loss_limit = limited ? 1e-9 : 1e6;
+        assert_int_equal(imp_trainer_run(&settings, dataset, &training, &result, NULL),
+                         limited ? IMP_EINVAL : IMP_OK);
+        assert_int_equal(diverged, limited);
+        assert_int_equal(result.update, limited ? 0 : 5);
+        imp_updater_clear(&updater);
+    }
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
+}
+
 /* ---- averages ---- */
 
 /* The decay is 0.5 at most, and (1 + t) / (10 + t) after t updates; the first is a copy. */
@@ -299,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_that_is_stopped_leaves_a_model, scratch_setup,
                                         tree_teardown),
         cmocka_unit_test_setup_teardown(minutes_decide_the_updates, scratch_setup, tree_teardown),
+        cmocka_unit_test(a_run_that_diverges_says_so),
         cmocka_unit_test(the_average_of_the_updates_is_what_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
