@@ -56,6 +56,9 @@ static const imp_paper_run runs[] = {
     {"20way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes",               FULL,  1},
     {"20way-5shot-neighbors",                "omniglot-20way-5shot",      "--method neighbors",                FULL,  1},
 
+    {"60way-1shot-prototypes",               "omniglot-20way-1shot",      "--method prototypes --way 60",      FULL,  1},
+    {"60way-5shot-prototypes",               "omniglot-20way-5shot",      "--method prototypes --way 60",      FULL,  1},
+
     {"5way-1shot-maml",                      "omniglot-maml-5way",        "",                                  STEADY(60000), 1},
     {"5way-5shot-maml",                      "omniglot-maml-5way",        "--shot 5 --queries 5",              STEADY(60000), 1},
     {"20way-1shot-maml",                     "omniglot-maml-20way",       "",                                  STEADY(60000), 1},
@@ -112,6 +115,9 @@ static const imp_paper_run runs[] = {
     {"mini-5way-5shot-prototypes",       "mini-imagenet-5way-5shot", "--method prototypes",               MINI, 1},
     {"mini-5way-5shot-prototypes-sigma", "mini-imagenet-5way-5shot", "--method prototypes --learn-sigma", MINI, 1},
     {"mini-5way-5shot-neighbors",        "mini-imagenet-5way-5shot", "--method neighbors",                MINI, 1},
+
+    {"mini-30way-1shot-prototypes",      "mini-imagenet-5way-1shot", "--method prototypes --way 30",      MINI, 1},
+    {"mini-20way-5shot-prototypes",      "mini-imagenet-5way-5shot", "--method prototypes --way 20",      MINI, 1},
 
     {"mini-5way-1shot-maml",             "mini-imagenet-maml",       "",                                  STEADY(60000), 1},
     {"mini-5way-5shot-maml",             "mini-imagenet-maml",       "--shot 5",                          STEADY(60000), 1},
