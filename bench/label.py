@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The labelling page: what the order of its questions is worth, and how fast the next one comes.
 
-    python3 bench/label.py [--imp IMP] [--seeds N] [--omniglot FOLDER] [--vectors NAME=X.npy,Y.npy]... [--out FILE]
+    python3 bench/label.py [--part curves|times] [--imp IMP] [--seeds N] [--omniglot FOLDER]
+                           [--vectors NAME=X.npy,Y.npy]... [--out FILE]
+
+Without a part both are made; with one the other stays as the file has it.
 
 Curves: piles answered by the truth, in the page's order and in random order (`imp label --simulate`), over
 several seeds: 5,000 drawings of ten of Omniglot's alphabets, by alphabet and, of fewer, by character;
@@ -90,9 +93,24 @@ def curve(imp, x, y, seeds, answers):
              for share in (0.8, 0.9, 0.95)}
     return {"items": int(len(np.load(y))), "kinds": int(len(set(np.load(y).tolist()))), "seeds": seeds,
             "right_after_answers": at, "answers_until_right": first,
-            "errors_of_random_order": round(float((1 - asked[-1]) / (1 - random[-1])), 3),
+            "errors_at_500_next_to_random_order": round(float((1 - asked[499]) / (1 - random[499])), 3),
             "intervals_that_held_the_truth": f"{kept} of {seeds}", "mean_width_of_interval": round(float(np.mean(width)), 3),
             "asked": [round(float(v), 4) for v in asked], "random": [round(float(v), 4) for v in random]}
+
+
+def curves(given, place):
+    found = {}
+    if os.path.isdir(given.omniglot):
+        alphabets = omniglot(given.imp, given.omniglot, place, 500, False)
+        found["Omniglot, 10 alphabets"] = curve(given.imp, *alphabets, given.seeds, 1000)
+        characters = omniglot(given.imp, given.omniglot, place, 200, True)
+        found["Omniglot, characters"] = curve(given.imp, *characters, given.seeds, 500)
+    if FASHION.is_dir():
+        found["fashion-MNIST, 50 components"] = curve(given.imp, *fashion(place), given.seeds, 500)
+    for text in given.vectors:
+        name, _, files = text.partition("=")
+        found[name] = curve(given.imp, *files.split(","), given.seeds, 500)
+    return found
 
 
 # ---- times ----
@@ -137,31 +155,28 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--omniglot", default=str(ROOT / "../shared/data/omniglot"))
     parser.add_argument("--vectors", action="append", default=[])
-    parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--part", choices=("curves", "times"))
     parser.add_argument("--out", default=str(ROOT / "bench/results/label.json"))
     given = parser.parse_args()
-    result = {"command": " ".join(["bench/label.py", *sys.argv[1:]]), "version": run(given.imp, "--version").decode().strip(),
-              "machine": platform.processor() or platform.machine(), "threads": os.cpu_count(), "curves": {}, "times": []}
+    result = {}
+    if given.part and os.path.exists(given.out):
+        result = json.loads(Path(given.out).read_text(encoding="utf-8"))
+    about = {"command": " ".join(["bench/label.py", *sys.argv[1:]]), "threads": os.cpu_count(),
+             "version": run(given.imp, "--version").decode().strip(), "machine": platform.machine()}
     with tempfile.TemporaryDirectory() as place:
-        if os.path.isdir(given.omniglot):
-            result["curves"]["Omniglot, 10 alphabets"] = curve(given.imp, *omniglot(given.imp, given.omniglot, place, 500, False),
-                                                               given.seeds, 500)
-            result["curves"]["Omniglot, characters"] = curve(given.imp, *omniglot(given.imp, given.omniglot, place, 200, True),
-                                                             given.seeds, 500)
-        if FASHION.is_dir():
-            result["curves"]["fashion-MNIST, 50 components"] = curve(given.imp, *fashion(place), given.seeds, 500)
-        for text in given.vectors:
-            name, _, files = text.partition("=")
-            result["curves"][name] = curve(given.imp, *files.split(","), given.seeds, 500)
-        if not given.no_times:
-            for items, dimensions in ((5000, 64), (5000, 1280), (100000, 64)):
-                result["times"].append(times(given.imp, place, items, dimensions))
+        if given.part != "times":
+            result["curves"] = {"about": about, **curves(given, place)}
+        if given.part != "curves":
+            sizes = ((5000, 64), (5000, 1280), (100000, 64))
+            result["times"] = {"about": about, "sizes": [times(given.imp, place, *size) for size in sizes]}
     text = io.StringIO()
     json.dump(result, text, indent=1)
     Path(given.out).write_text(text.getvalue() + "\n", encoding="utf-8")
-    for name, found in result["curves"].items():
-        print(name, found["right_after_answers"].get("500"), found["answers_until_right"], found["intervals_that_held_the_truth"])
-    for found in result["times"]:
+    for name, found in result.get("curves", {}).items():
+        if name != "about":
+            print(name, found["right_after_answers"]["500"], found["answers_until_right"],
+                  found["intervals_that_held_the_truth"])
+    for found in result.get("times", {}).get("sizes", []):
         print(found)
 
 

@@ -5,22 +5,27 @@ and unlabelled points. The estimators follow scikit-learn's conventions, and are
 where it is installed; without it they work the same by themselves.
 """
 
-from . import metrics
+from . import methods, metrics
 from ._version import __version__
 from .clustering import DPMeans, InfiniteMixtureClustering
 from .embedding import Embedding
+from .episodes import Dataset, Episode, Episodes
 from .mixture import InfiniteMixturePrototypes
 from .training import Evaluation, Training, evaluate, train
 
 __all__ = [
     "DPMeans",
+    "Dataset",
     "Embedding",
+    "Episode",
+    "Episodes",
     "Evaluation",
     "InfiniteMixtureClustering",
     "InfiniteMixturePrototypes",
     "Training",
     "__version__",
     "evaluate",
+    "methods",
     "metrics",
     "train",
 ]

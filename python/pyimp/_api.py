@@ -12,8 +12,10 @@ from ctypes import (
     c_char,
     c_char_p,
     c_double,
+    c_float,
     c_int,
     c_int32,
+    c_int64,
     c_size_t,
     c_uint32,
     c_uint64,
@@ -114,6 +116,178 @@ AVERAGES = {"arithmetic": 0, "geometric": 1, "min": 2, "max": 3}
 
 class Interval(Structure):
     _fields_ = [("mean", c_double), ("half_width", c_double)]
+
+
+# ---- dataset.h ----
+
+INKS = {"own": 0, "as-is": 1, "invert": 2}
+INVERSIONS = {"none": 0, "all": 1, "light": 2}
+
+
+class GlyphOptions(Structure):
+    _fields_ = [
+        ("seed", c_uint64),
+        ("alphabets", c_uint32),
+        ("fewest_characters", c_uint32),
+        ("most_characters", c_uint32),
+        ("drawings", c_uint32),
+    ]
+
+
+class DatasetOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("size", c_uint32),
+        ("channels", c_uint32),
+        ("ink", c_int),
+        ("mean", c_float * 3),
+        ("deviation", c_float * 3),
+        ("pixel_limit", c_size_t),
+        ("rotations", c_uint32),
+        ("split", c_char_p),
+        ("split_seed", c_uint64),
+        ("glyphs", GlyphOptions),
+        ("skip_broken", c_bool),
+        ("threads", c_int),
+    ]
+
+
+class ClassInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("super_class", c_int64),
+        ("split", c_int),
+        ("first_image", c_size_t),
+        ("images", c_size_t),
+    ]
+
+
+# ---- episode.h ----
+
+EPISODE_KINDS = {"classes": 0, "super-classes": 1, "unsupervised": 2}
+
+
+class Augmentation(Structure):
+    _fields_ = [
+        (name, c_double) for name in ("flip", "shift", "turn", "zoom", "shear", "colour", "stroke")
+    ]
+
+
+class EpisodeOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kind", c_int),
+        ("purpose", c_int),
+        ("pool", c_int),
+        ("seed", c_uint64),
+        ("way", c_uint32),
+        ("fewest_way", c_uint32),
+        ("modes", c_uint32),
+        ("shot", c_uint32),
+        ("fewest_shot", c_uint32),
+        ("unbalanced", c_bool),
+        ("queries", c_uint32),
+        ("unlabeled", c_uint32),
+        ("distractors", c_uint32),
+        ("labeled_fraction", c_double),
+        ("labeled_seed", c_uint64),
+        ("augment", Augmentation),
+    ]
+
+
+class Episode(Structure):
+    _fields_ = [
+        ("index", c_uint64),
+        ("kind", c_int),
+        ("way", c_size_t),
+        ("supports", c_size_t),
+        ("queries", c_size_t),
+        ("unlabeled", c_size_t),
+        ("images", c_void_p),
+        ("labels", c_void_p),
+        ("truth", c_void_p),
+        ("groups", c_size_t),
+        ("classes", c_void_p),
+    ]
+
+
+# ---- method.h ----
+
+
+class EpisodeView(Structure):
+    _fields_ = [
+        ("dimensions", c_size_t),
+        ("way", c_size_t),
+        ("support", c_void_p),
+        ("support_label", c_void_p),
+        ("support_count", c_size_t),
+        ("query", c_void_p),
+        ("query_label", c_void_p),
+        ("query_count", c_size_t),
+        ("unlabeled", c_void_p),
+        ("unlabeled_count", c_size_t),
+    ]
+
+
+class NamedValue(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_double)]
+
+
+class MethodInfo(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("rule", Rule),
+        ("has_lambda", c_bool),
+        ("has_steps", c_bool),
+        ("uses_unlabeled", c_bool),
+        ("hard", c_bool),
+        ("unsupervised", c_bool),
+        ("options", POINTER(OptionInfo)),
+        ("option_count", c_size_t),
+        ("sampled", c_bool),
+    ]
+
+
+class MethodOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("rule", Rule),
+        ("own", NamedValue * 8),
+        ("open_set", c_bool),
+        ("seed", c_uint64),
+    ]
+
+
+class MethodParameter(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("rank", c_size_t),
+        ("shape", c_size_t * 2),
+        ("offset", c_size_t),
+        ("count", c_size_t),
+    ]
+
+
+class MethodResult(Structure):
+    _fields_ = [
+        ("loss", c_double),
+        ("lambda", c_double),
+        ("predictions", c_void_p),
+        ("probabilities", c_void_p),
+        ("outcomes", c_size_t),
+        ("deciding_cluster", c_void_p),
+        ("open_predictions", c_void_p),
+        ("cluster_count", c_size_t),
+        ("cluster_label", c_void_p),
+        ("cluster_sigma", c_void_p),
+        ("cluster_weight", c_void_p),
+        ("cluster_mean", c_void_p),
+        ("support_gradient", c_void_p),
+        ("query_gradient", c_void_p),
+        ("unlabeled_gradient", c_void_p),
+        ("parameter_gradient", c_void_p),
+    ]
 
 
 # ---- evaluate.h ----
@@ -299,9 +473,6 @@ class MixtureCluster(Structure):
 
 # ---- model.h ----
 
-INKS = {"own": 0, "as-is": 1, "invert": 2}
-INVERSIONS = {"none": 0, "all": 1, "light": 2}
-
 
 class ModelOptions(Structure):
     _fields_ = [
@@ -351,6 +522,18 @@ STRUCTURES = {
     "imp_cluster_options": ClusterOptions,
     "imp_clustering": Clustering,
     "imp_interval": Interval,
+    "imp_glyph_options": GlyphOptions,
+    "imp_dataset_options": DatasetOptions,
+    "imp_class_info": ClassInfo,
+    "imp_augmentation": Augmentation,
+    "imp_episode_options": EpisodeOptions,
+    "imp_episode": Episode,
+    "imp_episode_view": EpisodeView,
+    "imp_named_value": NamedValue,
+    "imp_method_info": MethodInfo,
+    "imp_method_options": MethodOptions,
+    "imp_method_parameter": MethodParameter,
+    "imp_method_result": MethodResult,
     "imp_evaluation": Evaluation,
     "imp_evaluation_options": EvaluationOptions,
     "imp_train_times": TrainTimes,
@@ -391,6 +574,40 @@ FUNCTIONS = {
     "imp_nmi": (c_double, [_object, c_int]),
     "imp_ami": (_status, [_object, c_int, POINTER(c_double), _error]),
     "imp_adjusted_rand": (c_double, [_object]),
+    # dataset.h
+    "imp_split_name": (c_char_p, [c_int]),
+    "imp_dataset_options_init": (None, [POINTER(DatasetOptions), _count]),
+    "imp_dataset_open": (_status, [c_char_p, POINTER(DatasetOptions), _new, _error]),
+    "imp_dataset_free": (None, [_object]),
+    "imp_dataset_kind": (c_char_p, [_object]),
+    "imp_dataset_size": (c_uint32, [_object]),
+    "imp_dataset_channels": (c_uint32, [_object]),
+    "imp_dataset_classes": (_count, [_object]),
+    "imp_dataset_images": (_count, [_object]),
+    "imp_dataset_class": (ClassInfo, [_object, _count]),
+    "imp_dataset_image": (None, [_object, _count, c_void_p]),
+    "imp_dataset_fingerprint": (c_char_p, [_object]),
+    "imp_dataset_faults": (_count, [_object]),
+    "imp_dataset_fault": (c_char_p, [_object, _count]),
+    # episode.h
+    "imp_episode_options_init": (None, [POINTER(EpisodeOptions), _count]),
+    "imp_episode_draw": (
+        _status,
+        [_object, POINTER(EpisodeOptions), c_uint64, POINTER(Episode), _error],
+    ),
+    "imp_episode_clear": (None, [POINTER(Episode)]),
+    "imp_episode_pixels": (None, [_object, POINTER(Episode), c_void_p]),
+    # method.h
+    "imp_method_at": (POINTER(MethodInfo), [_count]),
+    "imp_method_options_init": (None, [POINTER(MethodOptions), _count]),
+    "imp_method_create": (_status, [c_char_p, POINTER(MethodOptions), _new, _error]),
+    "imp_method_free": (None, [_object]),
+    "imp_method_parameters": (POINTER(MethodParameter), [_object, POINTER(c_size_t)]),
+    "imp_method_values": (POINTER(c_double), [_object, POINTER(c_size_t)]),
+    "imp_method_run": (
+        _status,
+        [_object, POINTER(EpisodeView), c_bool, POINTER(MethodResult), _error],
+    ),
     # mixture.h
     "imp_mixture_options_init": (None, [POINTER(MixtureOptions), _count]),
     "imp_mixture_fit": (

@@ -8,6 +8,8 @@ import unittest
 from support import SOURCE
 
 import pyimp.clustering
+import pyimp.episodes
+import pyimp.methods
 import pyimp.mixture
 
 README = SOURCE / "python" / "README.md"
@@ -15,7 +17,7 @@ README = SOURCE / "python" / "README.md"
 
 def load_tests(loader, tests, pattern):
     tests.addTests(doctest.DocFileSuite(str(README), module_relative=False))
-    for module in (pyimp.clustering, pyimp.mixture):
+    for module in (pyimp.clustering, pyimp.episodes, pyimp.methods, pyimp.mixture):
         tests.addTests(doctest.DocTestSuite(module))
     return tests
 

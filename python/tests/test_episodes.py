@@ -1,0 +1,172 @@
+"""Dataset, Episodes and methods: the command's bits, by index, pickled, with gradients."""
+
+import json
+import pickle
+import subprocess
+import unittest
+import numpy as np
+from support import COMMAND, environment, needs_command
+
+import pyimp
+from pyimp.methods import Method
+
+DATA = {"size": 14}
+
+
+class Drawn(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.data = pyimp.Dataset("glyphs", **DATA)
+
+    def test_a_dataset_tells_what_it_holds(self):
+        classes = self.data.classes
+        self.assertEqual(sum(c.images for c in classes), len(self.data))
+        self.assertEqual({c.split for c in classes}, {"train", "val", "test"})
+        self.assertEqual(self.data[0].shape, (1, 14, 14))
+        self.assertEqual(self.data[0].dtype, np.uint8)
+        np.testing.assert_array_equal(self.data[-1], self.data[len(self.data) - 1])
+        with self.assertRaises(IndexError):
+            self.data[len(self.data)]
+        with self.assertRaisesRegex(ValueError, "ink"):
+            pyimp.Dataset("glyphs", ink="red")
+        with self.assertRaisesRegex((OSError, ValueError), "nowhere"):
+            pyimp.Dataset("folder:/nowhere")
+
+    @needs_command
+    def test_episodes_are_those_of_the_command(self):
+        words = "episode draw glyphs --size 14 --way 4 --shot 2 --queries 3 --unlabeled 2 --distractors 1 --seed 5"
+        drawn = pyimp.Episodes(
+            self.data, way=4, shot=2, queries=3, unlabeled=2, distractors=1, seed=5, purpose="testing", count=9
+        )
+        classes = self.data.classes
+        for index in (0, 7):
+            done = subprocess.run(
+                [COMMAND, *words.split(), "--for", "testing", "--index", str(index)],
+                check=True,
+                env=environment(),
+                stdout=subprocess.PIPE,
+            )
+            told, episode = json.loads(done.stdout), drawn[index]
+            names = [classes[c].name for c in episode.classes]
+            self.assertEqual(names[: episode.way], told["classes"][: episode.way])
+            self.assertEqual(episode.support_labels.tolist(), told["supports"]["labels"])
+            self.assertEqual(episode.query_labels.tolist(), told["queries"]["labels"])
+            self.assertEqual(episode.truth[-episode.unlabeled_count :].tolist(), told["unlabeled"]["truth"])
+            first = told["supports"]["images"][0]
+            self.assertTrue(first.startswith(names[0]))
+
+    def test_any_order_and_any_process_gives_the_same(self):
+        tasks = pyimp.Episodes(self.data, way=3, shot=1, queries=2, seed=9, count=5)
+        again = pickle.loads(pickle.dumps(tasks))
+        listed = list(tasks)
+        self.assertEqual(len(listed), 5)
+        for index in (4, 0, 2):
+            for other in (tasks[index], again[index]):
+                np.testing.assert_array_equal(listed[index].pixels, other.pixels)
+                np.testing.assert_array_equal(listed[index].labels, other.labels)
+        task = listed[1]
+        self.assertTrue(np.shares_memory(task.support, task.pixels))
+        self.assertEqual(task.support_labels.tolist(), [0, 1, 2])
+        self.assertEqual(task.query.shape, (6, 1, 14, 14))
+        self.assertEqual(len(set(task.images.tolist())), len(task.images))
+        for image, pixels in zip(task.images, task.pixels):
+            np.testing.assert_allclose(pixels, self.data[int(image)] / 255, atol=1e-6)
+        with self.assertRaises(IndexError):
+            tasks[5]
+        with self.assertRaises(TypeError):
+            len(pyimp.Episodes(self.data))
+        with self.assertRaisesRegex(ValueError, "kind"):
+            pyimp.Episodes(self.data, kind="letters")
+        with self.assertRaises(ValueError):
+            pyimp.Episodes(self.data, way=100000)
+
+
+class Methods(unittest.TestCase):
+    def episode(self, seed=1):
+        random = np.random.default_rng(seed)
+        return (
+            random.normal(size=(8, 5)).astype(np.float32) * 3,
+            np.arange(8) % 4,
+            random.normal(size=(12, 5)).astype(np.float32) * 3,
+            np.arange(12) % 4,
+            random.normal(size=(5, 5)).astype(np.float32) * 3,
+        )
+
+    def test_gradients_are_those_of_the_loss(self):
+        support, labels, query, truth, unlabeled = self.episode()
+        for name, options in (("imp", {"sigma_l": 3, "lambda_": 1e6}), ("prototypes", {}), ("nca", {})):
+            method = Method(name, **options)
+            found = method(support, labels, query, truth, unlabeled, gradients=True)
+            step, worst = 1e-2, 0
+            for k in range(3):
+                moved = [query.copy(), query.copy()]
+                moved[0][k, k] += step
+                moved[1][k, k] -= step
+                up, down = (method(support, labels, q, truth, unlabeled).loss for q in moved)
+                worst = max(worst, abs((up - down) / (2 * step) - found.query_gradient[k, k]))
+            self.assertLess(worst, 1e-3, name)
+
+    def test_parameters_are_views_that_learning_moves(self):
+        support, labels, query, truth, unlabeled = self.episode()
+        method = Method("imp", sigma_l=4, sigma_u=2)
+        self.assertAlmostEqual(float(method.parameters["log_sigma_l"]), np.log(4))
+        before = method(support, labels, query, truth, unlabeled, gradients=True)
+        method.values[:] -= 0.1 * before.parameter_gradient
+        after = method(support, labels, query, truth, unlabeled)
+        self.assertLess(after.loss, before.loss)
+        self.assertIsNone(after.query_gradient)
+        self.assertEqual(before.probabilities.shape, (12, 4))
+        np.testing.assert_allclose(before.probabilities.sum(1), 1, atol=1e-5)
+
+    def test_mistakes_have_sentences(self):
+        support, labels, query, truth, _ = self.episode()
+        with self.assertRaisesRegex(ValueError, "method"):
+            Method("nobody")
+        method = Method("em", no_prior=True)
+        with self.assertRaisesRegex(ValueError, "support_labels"):
+            method(support, labels[:3], query)
+        with self.assertRaisesRegex(ValueError, "features"):
+            method(support, labels, query[:, :2])
+        with self.assertRaises(ValueError):
+            method(np.full_like(support, np.nan), labels, query, truth)
+        self.assertIn("gibbs", pyimp.methods.names())
+
+
+try:
+    import torch
+
+    import pyimp.torch
+except ImportError:
+    torch = None
+
+
+@unittest.skipUnless(torch, "there is no PyTorch")
+class Torch(unittest.TestCase):
+    def test_a_network_of_pytorch_learns_through_imp(self):
+        torch.manual_seed(1)
+        data = pyimp.Dataset("glyphs", **DATA)
+        network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(196, 16))
+        loss = pyimp.torch.EpisodeLoss("imp", sigma_l=5)
+        optimizer = torch.optim.Adam([*network.parameters(), *loss.parameters()], 1e-2)
+        tasks = pyimp.Episodes(data, way=5, shot=1, queries=5, count=60)
+        loader = torch.utils.data.DataLoader(tasks, num_workers=2, collate_fn=lambda batch: batch[0])
+        losses = []
+        for task in loader:
+            optimizer.zero_grad()
+            value = loss(network(torch.from_numpy(task.pixels)), task)
+            value.backward()
+            optimizer.step()
+            losses.append(float(value))
+        self.assertLess(np.mean(losses[-15:]), np.mean(losses[:15]))
+        self.assertEqual(len(loss.last.predictions), 25)
+
+    def test_the_gradient_passes_pytorchs_own_check(self):
+        data = pyimp.Dataset("glyphs", **DATA)
+        task = pyimp.Episodes(data, way=3, shot=2, queries=2)[0]
+        loss = pyimp.torch.EpisodeLoss("prototypes")
+        points = torch.randn(len(task.labels), 4, dtype=torch.float64, requires_grad=True)
+        torch.autograd.gradcheck(lambda p: loss(p, task), (points,), eps=1e-2, atol=2e-2, rtol=2e-2, nondet_tol=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
