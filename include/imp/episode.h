@@ -142,7 +142,8 @@ typedef struct imp_task {
 } imp_task;
 
 /* A thread that draws, assembles and augments the episodes first, first + 1, ... while the caller
- * works on earlier ones. The dataset must outlive it. One thread uses it at a time. */
+ * works on earlier ones; where the system has none to give, each is made when it is asked for. The
+ * dataset must outlive it. One thread uses it at a time. */
 typedef struct imp_feed imp_feed;
 
 /* `ahead` episodes are kept ready (at least 1). On failure *out is NULL: what imp_episode_draw()

@@ -17,7 +17,6 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 enum {
     MOST_THREADS = 1024,  /* more is a slip of the keyboard */
@@ -213,7 +213,6 @@ static void take_back(worker *one)
         sleep_while(one, AWAITED);
 }
 
-/* Starts a thread that takes no signals but those about itself; the host's are for the host. */
 static bool start_thread(worker *one)
 {
     pthread_attr_t attributes;
@@ -222,15 +221,8 @@ static bool start_thread(worker *one)
     pthread_attr_setstacksize(&attributes, STACK_SIZE);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 
-    sigset_t blocked, before;
-    sigfillset(&blocked);
-    const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&blocked, own[i]);
     pthread_t thread;
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    bool started = pthread_create(&thread, &attributes, live, one) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = imp_thread_start(&thread, &attributes, live, one);
     pthread_attr_destroy(&attributes);
     return started;
 }

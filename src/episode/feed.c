@@ -2,13 +2,15 @@
  * feed.c - draws, assembles and augments episodes beside the training step that uses earlier ones.
  *
  * One thread fills a ring of tasks. Episodes are named by their index, so what comes out does not
- * depend on when the thread ran. The caller holds one slot of the ring while it works on its task.
+ * depend on when the thread ran, nor on whether the system had one to give: without it each task is
+ * made when it is asked for. The caller holds one slot of the ring while it works on its task.
  * All memory is taken at the start: a training run draws millions of episodes.
  */
 #include <pthread.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "episode/augment.h"
 #include "episode/draw.h"
 
@@ -21,6 +23,7 @@ struct imp_feed {
     size_t slots;
     uint64_t next; /* index of the next episode to draw */
 
+    bool threaded;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -73,6 +76,14 @@ static void clear(imp_feed *feed)
     imp_release(feed);
 }
 
+/* Makes the next episode in a slot of the ring. */
+static void fill(imp_feed *feed, imp_task *task)
+{
+    imp_drawer_draw(feed->drawer, feed->next++, &task->episode);
+    imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
+    imp_augment(feed->dataset, &feed->plan.options, &task->episode, task->pixels, feed->scratch);
+}
+
 static void *run(void *argument)
 {
     imp_feed *feed = argument;
@@ -84,10 +95,7 @@ static void *run(void *argument)
         }
         imp_task *task = &feed->ring[(feed->first + feed->ready) % feed->slots];
         pthread_mutex_unlock(&feed->mutex);
-        imp_drawer_draw(feed->drawer, feed->next++, &task->episode);
-        imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
-        imp_augment(feed->dataset, &feed->plan.options, &task->episode, task->pixels,
-                    feed->scratch);
+        fill(feed, task);
         pthread_mutex_lock(&feed->mutex);
         feed->ready++;
         pthread_cond_broadcast(&feed->changed);
@@ -110,19 +118,13 @@ imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *
         status = imp_drawer_create(dataset, &feed->plan, &feed->drawer, error);
     if (status == IMP_OK)
         status = make_ring(feed, ahead, error);
-    if (status == IMP_OK) {
-        pthread_mutex_init(&feed->mutex, NULL);
-        pthread_cond_init(&feed->changed, NULL);
-        if (pthread_create(&feed->thread, NULL, run, feed) != 0) {
-            pthread_cond_destroy(&feed->changed);
-            pthread_mutex_destroy(&feed->mutex);
-            status = imp_fail(error, IMP_ENOMEM, "cannot start a thread to draw episodes ahead");
-        }
-    }
     if (status != IMP_OK) {
         clear(feed);
         return status;
     }
+    pthread_mutex_init(&feed->mutex, NULL);
+    pthread_cond_init(&feed->changed, NULL);
+    feed->threaded = imp_thread_start(&feed->thread, NULL, run, feed);
     *out = feed;
     return IMP_OK;
 }
@@ -130,6 +132,11 @@ imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *
 imp_status imp_feed_next(imp_feed *feed, const imp_task **task, imp_error *error)
 {
     (void)error; /* nothing can fail once the memory is there */
+    if (!feed->threaded) {
+        fill(feed, feed->ring);
+        *task = feed->ring;
+        return IMP_OK;
+    }
     pthread_mutex_lock(&feed->mutex);
     if (feed->lent) { /* the caller is done with the task it had */
         feed->lent = false;
@@ -153,7 +160,8 @@ void imp_feed_close(imp_feed *feed)
     feed->stop = true;
     pthread_cond_broadcast(&feed->changed);
     pthread_mutex_unlock(&feed->mutex);
-    pthread_join(feed->thread, NULL);
+    if (feed->threaded)
+        pthread_join(feed->thread, NULL);
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->mutex);
     clear(feed);

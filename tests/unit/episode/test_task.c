@@ -14,6 +14,7 @@
 #include <imp/episode.h>
 
 #include "failing_allocator.h"
+#include "failing_threads.h"
 #include "scratch.h"
 
 static imp_dataset *open_glyphs(uint32_t channels, uint64_t seed)
@@ -84,6 +85,8 @@ static void a_feed_gives_what_drawing_gives(void **state)
     imp_episode_options options = semi_supervised();
     for (size_t ahead = 0; ahead < 4; ahead++) {
         imp_feed *feed;
+        if (ahead == 3) /* without a thread, where the system has none to give */
+            failing_threads_allow(0);
         assert_int_equal(imp_feed_open(dataset, &options, 40, ahead, &feed, NULL), IMP_OK);
         for (uint64_t index = 40; index < 60; index++) {
             const imp_task *task;
@@ -102,6 +105,7 @@ static void a_feed_gives_what_drawing_gives(void **state)
         }
         imp_feed_close(feed);
     }
+    assert_true(failing_threads_allow(SIZE_MAX) > 0);
     options.way = 4000;
     imp_feed *feed;
     imp_error error;
