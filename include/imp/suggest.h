@@ -101,6 +101,7 @@ typedef struct imp_suggester_summary {
                         answer yet */
 } imp_suggester_summary;
 
+/* How things stand after the answers so far. */
 IMP_API imp_suggester_summary imp_suggester_summarize(const imp_suggester *suggester);
 
 /* The group of every point (points), -1 for none; it lives as long as the suggester. */
