@@ -82,14 +82,16 @@ static bool is_own_host(const imp_server *server, const char *host)
            (strcasecmp(host, server->host[0]) == 0 || strcasecmp(host, server->host[1]) == 0);
 }
 
-/* Takes as long whatever is wrong. */
+/* Takes as long whichever part of a token is wrong. */
 static bool has_token(const imp_server *server, const char *path)
 {
     size_t length = strlen(server->token);
-    unsigned wrong = strlen(path) < length + 2 || path[0] != '/';
-    for (size_t i = 0; i < length && !wrong; i++)
-        wrong |= (unsigned)(path[i + 1] ^ server->token[i]) << 8;
-    return !wrong && path[length + 1] == '/';
+    if (strlen(path) < length + 2 || path[0] != '/' || path[length + 1] != '/')
+        return false;
+    unsigned wrong = 0;
+    for (size_t i = 0; i < length; i++)
+        wrong |= (unsigned char)(path[i + 1] ^ server->token[i]);
+    return wrong == 0;
 }
 
 /* Why a request is not answered, or NULL. */
