@@ -41,6 +41,9 @@ if [ -z "${TMPDIR:-}" ] && in_memory; then
     export TMPDIR=$memory
 fi
 
+# Servers of the tests are on this machine, whatever proxy leads away from it.
+export no_proxy=${no_proxy:+$no_proxy,}127.0.0.1,localhost
+
 passed=0
 failed=0
 skipped=0
