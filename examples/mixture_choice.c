@@ -4,7 +4,7 @@
  * The second feature has another unit, and nothing to do with the classes; as they are, points
  * would be told apart by it alone.
  *
- * Last line: (1, 90000) is none of these, class -1
+ * Last line: view 1 weighs 0.0
  */
 #include <imp/mixture.h>
 
@@ -42,6 +42,16 @@ int main(void)
     must(imp_mixture_predict(mixture, queries, 3, 2, true, &wanted, &error), &error);
     printf("(2, 700) is class %d, (7, 700) is class %d\n", (int)found[0], (int)found[1]);
     printf("(1, 90000) is %s, class %d\n", found[2] < 0 ? "none of these" : "known", (int)found[2]);
+    imp_mixture_free(mixture);
+
+    /* The same features as two views: held-out points find that the second says nothing. */
+    imp_mixture_options options = imp_mixture_defaults();
+    options.view_count = 2;
+    options.view_dimensions = (const size_t[]){1, 1};
+    must(imp_mixture_fit(points, labels, 10, 2, &options, &mixture, &error), &error);
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    for (size_t v = 0; v < choice.views; v++)
+        printf("view %zu weighs %.1f\n", v, imp_mixture_view_at(mixture, v).weight);
     imp_mixture_free(mixture);
     return 0;
 }

@@ -59,6 +59,13 @@ typedef struct imp_mixture_options {
     double unlabeled_weight; /* what an unlabelled point counts for where a labelled one counts 1,
                                 from 0 to 1; IMP_AUTO: chosen */
     double open_set_rate;    /* see imp_mixture_set_open_set_rate(); the default is 0.05 */
+
+    /* Where points are known in several ways at once, as pictures and captions are: the numbers of
+     * a point are those of its views, one after the other. 0 or 1: of one kind. `metric` is that of
+     * every view. */
+    size_t view_count;
+    const size_t *view_dimensions; /* (view_count): how many numbers each has; they sum to d */
+    const double *view_weights;    /* (view_count): how much each counts; NULL: chosen */
 } imp_mixture_options;
 
 /* The defaults: everything is left open, and chosen by the points. `size` is the caller's
@@ -89,6 +96,10 @@ static inline imp_mixture_options imp_mixture_defaults(void)
  * features or features of different units, labels spread, and imp_mixture_choice_of() says that the
  * data say little. The choice looks at up to 500 labelled points of up to 100 classes, and as many
  * unlabelled ones, so its time does not grow with theirs.
+ *
+ * Several views each choose a metric; then held-out points choose what the views weigh, 0 being
+ * allowed. The squared distance of two points is the mean of what the views say by these weights,
+ * each in units of its own spread; so no variance, lambda or alpha can be given with them.
  *
  * A variance or lambda that is given is one of the points as they are, so they stay as they are. A
  * rule with an alpha, or with both variances and lambda, is the paper's: what it leaves open is as
@@ -174,6 +185,7 @@ typedef struct imp_mixture_choice {
     size_t candidates;        /* for imp_mixture_candidate_at() */
     bool little;              /* open numbers were not chosen but guessed: nothing to hold out */
     bool every_point;         /* every labelled point became a cluster: nearest neighbours */
+    size_t views;             /* for imp_mixture_view_at(); 0: points are of one kind */
 } imp_mixture_choice;
 
 /* `size` is the caller's sizeof(imp_mixture_choice). */
@@ -190,6 +202,17 @@ typedef struct imp_mixture_candidate {
 
 /* Candidate `index` of 0 .. candidates-1. */
 IMP_API imp_mixture_candidate imp_mixture_candidate_at(const imp_mixture *mixture, size_t index);
+
+/* One of several views. */
+typedef struct imp_mixture_view {
+    size_t dimensions;
+    imp_metric_kind metric;
+    double weight; /* from 0 to 1; those of all views sum to 1 */
+    double loss;   /* mean cross-entropy of the points held out, by this view alone; NAN: unknown */
+} imp_mixture_view;
+
+/* View `index` of 0 .. views-1. */
+IMP_API imp_mixture_view imp_mixture_view_at(const imp_mixture *mixture, size_t index);
 
 /* What a mixture is. */
 typedef struct imp_mixture_summary {

@@ -415,6 +415,9 @@ class MixtureOptions(Structure):
         ("whitening", c_int),
         ("unlabeled_weight", c_double),
         ("open_set_rate", c_double),
+        ("view_count", c_size_t),
+        ("view_dimensions", c_void_p),
+        ("view_weights", c_void_p),
     ]
 
 
@@ -440,6 +443,7 @@ class MixtureChoice(Structure):
         ("candidates", c_size_t),
         ("little", c_bool),
         ("every_point", c_bool),
+        ("views", c_size_t),
     ]
 
 
@@ -448,6 +452,15 @@ class MixtureCandidate(Structure):
         ("metric", c_int),
         ("whitened", c_bool),
         ("lambda", c_double),
+        ("loss", c_double),
+    ]
+
+
+class MixtureView(Structure):
+    _fields_ = [
+        ("dimensions", c_size_t),
+        ("metric", c_int),
+        ("weight", c_double),
         ("loss", c_double),
     ]
 
@@ -545,6 +558,7 @@ STRUCTURES = {
     "imp_mixture_predictions": MixturePredictions,
     "imp_mixture_choice": MixtureChoice,
     "imp_mixture_candidate": MixtureCandidate,
+    "imp_mixture_view": MixtureView,
     "imp_mixture_summary": MixtureSummary,
     "imp_mixture_cluster": MixtureCluster,
     "imp_model_options": ModelOptions,
@@ -624,6 +638,7 @@ FUNCTIONS = {
     "imp_mixture_transform": (_status, [_object, _points, _count, _count, _points, _error]),
     "imp_mixture_choice_of": (None, [_object, POINTER(MixtureChoice), _count]),
     "imp_mixture_candidate_at": (MixtureCandidate, [_object, _count]),
+    "imp_mixture_view_at": (MixtureView, [_object, _count]),
     "imp_mixture_summarize": (MixtureSummary, [_object]),
     "imp_mixture_cluster_at": (MixtureCluster, [_object, _count]),
     "imp_mixture_note": (c_char_p, [_object]),

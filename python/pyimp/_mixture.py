@@ -78,6 +78,10 @@ class Mixture:
         ]
 
     @cached_property
+    def views(self) -> list[_api.MixtureView]:
+        return [library.imp_mixture_view_at(self._handle, i) for i in range(self.choice.views)]
+
+    @cached_property
     def summary(self) -> _api.MixtureSummary:
         return library.imp_mixture_summarize(self._handle)
 

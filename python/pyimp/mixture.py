@@ -6,6 +6,7 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from ._estimator import (
     check_is_fitted,
     validate,
 )
+from ._library import address
 from ._mixture import Mixture
 from ._version import __version__
 
@@ -89,7 +91,7 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     choice_ : dict
         What was chosen and why: `metric`, `whitened`, `unlabeled_weight`, `held_out` (how many
         points), their `loss` and `accuracy`, the `candidates` with their losses,
-        `open_set_distance`.
+        `open_set_distance`, and the `views` with metric and weight, where there are several.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         In the metric; `to_metric` takes points there.
     cluster_labels_ : ndarray of shape (n_clusters,)
@@ -148,8 +150,10 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_points, n_features)
-            Used as 32-bit floats, row by row; not copied if it is that already.
+        X : array-like of shape (n_points, n_features), or list of arrays
+            Used as 32-bit floats, row by row; not copied if it is that already. Several arrays of
+            as many rows are views of the same points: each has its metric, and they are joined by
+            weights that points held out choose. Points to ask about then come in as many arrays.
         y : array-like of shape (n_points,)
             Labels of any kind, and `unlabeled`, None or NaN for points without one. Where no point
             has a label, `threshold` must be a number.
@@ -176,6 +180,10 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             "open_set_rate": _parameters.share(self.open_set_rate, "open_set_rate"),
         }
         y, missing = self._find_missing(y)
+        X, dimensions = _join_views(X)
+        if len(dimensions) > 1:
+            options["view_count"] = len(dimensions)
+            options["view_dimensions"] = address(dimensions)
         points, labels = validate(self, X, y)
         numbers, names = self._number(labels, missing, np.empty(0, labels.dtype))
         mixture = Mixture.fit(points, numbers, rule, **options)
@@ -209,7 +217,7 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             self._check_among(np.asarray(filled)[~missing], np.asarray(classes))
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y)
-        points, labels = validate(self, X, filled, reset=False)
+        points, labels = validate(self, self._join(X), filled, reset=False)
         numbers, names = self._number(labels, missing, self._fitted.names)
         self._take(self._fitted.mixture.add(points, numbers), names)
         return self
@@ -337,7 +345,18 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X: ArrayLike) -> tuple[np.ndarray, _Fitted]:
         check_is_fitted(self)
-        return validate(self, X, reset=False), self._fitted
+        return validate(self, self._join(X), reset=False), self._fitted
+
+    def _join(self, X: ArrayLike | Sequence[np.ndarray]) -> ArrayLike:
+        """Points whose views, if there are several, are those that were fitted."""
+        joined, dimensions = _join_views(X)
+        known = [view.dimensions for view in self._fitted.mixture.views]
+        if list(dimensions) != known:
+            raise ValueError(
+                f"X has views of {list(dimensions) or 'one kind'}, and the model was fitted to "
+                f"{known or 'one kind'}: so many features each"
+            )
+        return joined
 
     # ---- what was found ----
 
@@ -370,6 +389,15 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
                 _metric_name(candidate): candidate.loss
                 for candidate in self._fitted.mixture.candidates
             },
+            "views": [
+                {
+                    "dimensions": view.dimensions,
+                    "metric": _METRIC_NAMES[view.metric],
+                    "weight": view.weight,
+                    "loss": view.loss,
+                }
+                for view in self._fitted.mixture.views
+            ],
         }
 
     @property
@@ -454,10 +482,28 @@ def _read_note(mixture: Mixture) -> tuple[dict[str, Any], np.ndarray]:
         names = np.array(note["classes"]["values"], note["classes"]["dtype"])
         return note["parameters"], names
     summary, choice = mixture.summary, mixture.choice
+    names = np.arange(summary.classes)
+    if isinstance(note, dict) and "classes" in note:  # the command's
+        names = np.array(note["classes"]["values"], note["classes"]["dtype"])
     if mixture.chose:
         metric = {"metric": _METRIC_NAMES[choice.metric], "whiten": bool(choice.whitened)}
-        return metric, np.arange(summary.classes)
-    return _parameters.parameters_of(summary.rule), np.arange(summary.classes)
+        return metric, names
+    return _parameters.parameters_of(summary.rule), names
+
+
+def _join_views(X: ArrayLike | Sequence[np.ndarray]) -> tuple[ArrayLike, np.ndarray]:
+    """Views side by side, and how many features each has; X itself and none if it is one array."""
+    if not isinstance(X, (list, tuple)) or not all(getattr(view, "ndim", 0) == 2 for view in X):
+        return X, np.empty(0, np.uintp)
+    views = [np.asarray(view) for view in X]
+    if len(views) < 2:
+        return views[0] if views else X, np.empty(0, np.uintp)
+    if len({len(view) for view in views}) > 1:
+        raise ValueError(
+            f"the views have {', '.join(str(len(view)) for view in views)} rows; they are of the "
+            "same points, in the same order"
+        )
+    return np.hstack(views), np.array([view.shape[1] for view in views], np.uintp)
 
 
 _METRIC_NAMES = {number: name for name, number in _api.METRICS.items()}

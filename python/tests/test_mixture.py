@@ -45,6 +45,63 @@ class Case(unittest.TestCase):
         np.testing.assert_array_equal(left.predict_proba(x), right.predict_proba(x))
 
 
+class Views(Case):
+    """Points that are known in several ways at once."""
+
+    def setUp(self):
+        super().setUp()
+        generator = np.random.default_rng(3)
+        self.y = np.arange(160) % 4
+        side = np.stack([self.y % 2, self.y // 2], 1) * 4.0
+        self.left = np.hstack([side[:, :1], np.zeros((160, 1))]) + generator.normal(size=(160, 2))
+        self.right = 1000 * (side[:, 1:] + generator.normal(size=(160, 1)))
+        self.noise = generator.normal(size=(160, 5)) * 70
+
+    def accuracy(self, views):
+        model = InfiniteMixturePrototypes().fit([v[:60] for v in views], self.y[:60])
+        rest = [v[60:] for v in views]
+        return model, np.mean(model.predict(rest) == self.y[60:])
+
+    def test_two_views_tell_more_than_one_and_noise_does_no_harm(self):
+        _, alone = self.accuracy([self.left, self.left])
+        model, joined = self.accuracy([self.left, self.right])
+        noisy, same = self.accuracy([self.left, self.right, self.noise])
+        self.assertLess(alone, 0.7)
+        self.assertGreater(joined, 0.85)
+        self.assertGreater(same, joined - 0.03)
+        views = noisy.choice_["views"]
+        self.assertEqual([view["dimensions"] for view in views], [2, 1, 5])
+        self.assertLess(views[2]["weight"], 0.2)
+        self.assertAlmostEqual(sum(view["weight"] for view in views), 1)
+        path = self.folder / "m.safetensors"
+        model.save(path)
+        self.assert_same(model, InfiniteMixturePrototypes.load(path), [self.left, self.right])
+        grown = model.partial_fit([self.left[60:], self.right[60:]], self.y[60:])
+        self.assertEqual(grown.predict([self.left, self.right]).shape, (160,))
+
+    def test_views_that_do_not_fit_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "the views have 160, 60 rows"):
+            InfiniteMixturePrototypes().fit([self.left, self.right[:60]], self.y)
+        with self.assertRaisesRegex(ValueError, "several views are joined"):
+            InfiniteMixturePrototypes(alpha=0.1).fit([self.left, self.right], self.y)
+        model = InfiniteMixturePrototypes().fit([self.left, self.right], self.y)
+        with self.assertRaisesRegex(ValueError, "the model was fitted to"):
+            model.predict(self.left)
+        with self.assertRaisesRegex(ValueError, "the model was fitted to"):
+            model.predict([self.right, self.left])
+
+    @needs_command
+    def test_the_command_gives_the_same_answers_and_names(self):
+        names = np.array(["cat", "dog", "owl", "\u00e9lk"])[self.y]
+        a, b, y = self.save(a=self.left, b=self.right, y=names)
+        fitted = self.folder / "m.safetensors"
+        imp("fit", "--support", a, "--support", b, "--labels", y, "-o", fitted)
+        model = InfiniteMixturePrototypes().fit([self.left, self.right], names)
+        loaded = InfiniteMixturePrototypes.load(fitted)
+        self.assertEqual(list(loaded.classes_), list(model.classes_))
+        self.assert_same(loaded, model, [self.left, self.right])
+
+
 @needs_command
 class Command(Case):
     """The same numbers as `imp fit`, `predict` and `add`, to the bit."""
@@ -121,8 +178,7 @@ class Command(Case):
         model.partial_fit(more, more_y)
 
         self.assert_answers(model, more, imp("predict", path, support))
-        with self.assertRaisesRegex(ValueError, "names 4 classes and has 6"):
-            InfiniteMixturePrototypes.load(path)
+        self.assert_same(InfiniteMixturePrototypes.load(path), model, more)
 
     def test_files_of_the_command_are_loaded(self):
         x, y = blobs(5)

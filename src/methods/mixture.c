@@ -33,6 +33,7 @@ void imp_mixture_free(imp_mixture *mixture)
     if (!mixture)
         return;
     imp_clusters_release(&mixture->clusters);
+    imp_views_release(&mixture->views);
     imp_metric_release(&mixture->metric);
     imp_mixture_chosen_release(&mixture->chosen);
     imp_release(mixture->note);
@@ -204,6 +205,23 @@ static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int
     return infer(mixture, &points, way, rule, error);
 }
 
+/* The points with their views joined, which are *joined; the options are then those for points like
+ * any others. */
+static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options, const float *x,
+                             const int32_t *y, size_t n, size_t way, float **joined,
+                             imp_error *error)
+{
+    size_t d = mixture->clusters.dimensions;
+    imp_whitening whitening;
+    imp_status status =
+        imp_views_choose(&mixture->views, options, x, y, n, d, way, &whitening, error);
+    if (!status && !(*joined = imp_allocate(n * d, sizeof **joined)))
+        status = imp_fail_memory(error, "views of points");
+    options->metric = IMP_METRIC_AS_IS;
+    options->whitening = whitening;
+    return status ? status : imp_views_apply(&mixture->views, x, n, d, *joined, error);
+}
+
 imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
                            const imp_mixture_options *given, imp_mixture **out, imp_error *error)
 {
@@ -214,6 +232,8 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     imp_status status = take_options(given, &options, &papers, error);
     if (status == IMP_OK)
         status = check_points(x, y, n, d, 0, &way, error);
+    if (status == IMP_OK && options.view_count > 1)
+        status = imp_views_check(&options, d, error);
     if (status != IMP_OK)
         return status;
     if (n == 0)
@@ -234,10 +254,16 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     else if (way > 0)
         status = imp_check_complete(y, n, way, seen, error);
     imp_release(seen);
+    float *joined = NULL;
+    if (status == IMP_OK && options.view_count > 1) {
+        status = join_views(mixture, &options, x, y, n, way, &joined, error);
+        x = joined;
+    }
     if (status == IMP_OK && papers)
         status = infer_in_order(mixture, x, y, n, way, order, &options.rule, error);
     else if (status == IMP_OK)
         status = imp_mixture_choose(mixture, &options, x, y, n, way, error);
+    imp_release(joined);
     imp_release(order);
     if (status != IMP_OK) {
         imp_mixture_free(mixture);
@@ -260,6 +286,7 @@ static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
     imp_clusters *to = &copy->clusters;
     if (imp_clusters_reserve(to, from->count, error) != IMP_OK ||
         imp_mixture_set_note(copy, mixture->note, error) != IMP_OK ||
+        imp_views_copy(&mixture->views, &copy->views, error) != IMP_OK ||
         imp_metric_copy(&mixture->metric, &copy->metric, error) != IMP_OK ||
         imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK) {
         imp_mixture_free(copy);
@@ -477,7 +504,8 @@ imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *othe
 {
     *out = NULL;
     imp_status status = check_dimensions(mixture, other->clusters.dimensions, error);
-    if (!status && !imp_metric_equal(&mixture->metric, &other->metric))
+    if (!status && (!imp_metric_equal(&mixture->metric, &other->metric) ||
+                    !imp_views_equal(&mixture->views, &other->views)))
         status = imp_fail(error, IMP_EINVAL,
                           "the two mixtures compare points in different metrics; fit both with the "
                           "metric as-is, or let one grow out of the other");

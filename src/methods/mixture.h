@@ -6,6 +6,7 @@
 
 #include "methods/clusters.h"
 #include "methods/metric.h"
+#include "methods/views.h"
 
 /* What a mixture knows beyond the paper's rule, where its points chose. All zero otherwise. */
 typedef struct imp_mixture_chosen {
@@ -29,10 +30,17 @@ struct imp_mixture {
     size_t classes;
     imp_rule rule;         /* as used */
     imp_clusters clusters; /* mean = sum / weight in each */
+    imp_views views;       /* that are joined before anything else */
     imp_metric metric;     /* of kind 0 where the points are as they are */
     imp_mixture_chosen chosen;
     char *note; /* the application's, or NULL */
 };
+
+/* Whether points stay as they are. */
+static inline bool imp_mixture_is_plain(const imp_mixture *mixture)
+{
+    return mixture->views.count == 0 && imp_metric_is_plain(&mixture->metric);
+}
 
 /* Points of x in the mixture's metric: x itself, or *room, which is then new; release that whatever
  * is returned. */

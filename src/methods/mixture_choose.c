@@ -282,8 +282,15 @@ void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choic
         .little = chosen->any && chosen->held_out == 0,
         .every_point = chosen->any && mixture->classes < labeled &&
                        (double)labeled >= chosen->labeled_mass && chosen->unlabeled_mass == 0,
+        .views = mixture->views.count,
     };
     imp_give_options(choice, size, &told, sizeof told);
+}
+
+imp_mixture_view imp_mixture_view_at(const imp_mixture *mixture, size_t index)
+{
+    const imp_view *view = &mixture->views.view[index];
+    return (imp_mixture_view){view->metric.dimensions, view->metric.kind, view->weight, view->loss};
 }
 
 imp_mixture_candidate imp_mixture_candidate_at(const imp_mixture *mixture, size_t index)

@@ -7,7 +7,8 @@
  * known, alpha and steps. The application's note is in the metadata.
  *
  * A mixture whose points chose has format 2, since a reader that knows nothing of its metric would
- * answer wrongly: the metric, what was chosen and why follow (mixture_file_chosen.c).
+ * answer wrongly: the metric, what was chosen and why follow (mixture_file_chosen.c). One of points
+ * with several views has format 3, and these as well (views_file.c).
  */
 #include <float.h>
 #include <math.h>
@@ -21,15 +22,21 @@
 
 #define FORMAT "imp mixture 1"
 #define FORMAT_CHOSEN "imp mixture 2"
+#define FORMAT_VIEWS "imp mixture 3"
 
 /* ---- writing ---- */
 
-enum { OWN_TENSORS = 9, MOST_TENSORS = OWN_TENSORS + IMP_CHOSEN_TENSORS, MOST_METADATA = 2 };
+enum {
+    OWN_TENSORS = 9,
+    MOST_TENSORS = OWN_TENSORS + IMP_CHOSEN_TENSORS + IMP_VIEW_TENSORS,
+    MOST_METADATA = 2
+};
 
 /* What a file consists of. Nearly all of it is the mixture's own memory. */
 typedef struct contents {
     int64_t classes;
     imp_chosen_numbers numbers;
+    imp_view_numbers views;
     imp_tensor tensors[MOST_TENSORS];
     size_t tensor_count;
     imp_metadata metadata[MOST_METADATA];
@@ -63,7 +70,13 @@ static void list_contents(const imp_mixture *mixture, contents *file)
         file->tensor_count +=
             imp_list_chosen(mixture, &file->numbers, file->tensors + file->tensor_count);
     }
-    file->metadata[0] = (imp_metadata){"format", chosen ? FORMAT_CHOSEN : FORMAT};
+    bool views = mixture->views.count > 0;
+    if (views && chosen)
+        file->tensor_count +=
+            imp_list_views(&mixture->views, &file->views, file->tensors + file->tensor_count);
+    file->metadata[0] = (imp_metadata){"format", views    ? FORMAT_VIEWS
+                                                 : chosen ? FORMAT_CHOSEN
+                                                          : FORMAT};
     file->metadata[1] = (imp_metadata){"note", mixture->note};
     file->metadata_count = mixture->note ? 2 : 1;
 }
@@ -194,7 +207,8 @@ static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *e
 static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, imp_error *error)
 {
     const char *format = imp_safetensors_metadata(file, "format");
-    bool chosen = format && strcmp(format, FORMAT_CHOSEN) == 0;
+    bool views = format && strcmp(format, FORMAT_VIEWS) == 0;
+    bool chosen = views || (format && strcmp(format, FORMAT_CHOSEN) == 0);
     if (!format || (strcmp(format, FORMAT) != 0 && !chosen))
         return imp_fail(error, IMP_EFORMAT,
                         "this is not a mixture: its format is '%s', that of a mixture '%s'",
@@ -226,6 +240,8 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
         status = read_clusters(mixture, label, weight, sum, error);
     if (status == IMP_OK && chosen)
         status = imp_read_chosen(file, mixture, error);
+    if (status == IMP_OK && views)
+        status = imp_read_views(file, mixture->clusters.dimensions, &mixture->views, error);
     if (status == IMP_OK)
         status = imp_mixture_set_note(mixture, imp_safetensors_metadata(file, "note"), error);
     if (status != IMP_OK) {

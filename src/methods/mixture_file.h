@@ -21,4 +21,20 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
 /* Reads them into a mixture without a choice. IMP_EFORMAT, IMP_ENOMEM. */
 imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, imp_error *error);
 
+/* ---- views (views_file.c) ---- */
+
+enum { IMP_VIEW_COLUMNS = 6, IMP_VIEW_TENSORS = 1 + 2 * IMP_MOST_VIEWS };
+
+/* What has no memory of its own in the views. */
+typedef struct imp_view_numbers {
+    double value[IMP_MOST_VIEWS * IMP_VIEW_COLUMNS];
+    char name[2 * IMP_MOST_VIEWS][40];
+} imp_view_numbers;
+
+/* As imp_list_chosen() and imp_read_chosen(), of the views of points of d dimensions. */
+size_t imp_list_views(const imp_views *views, imp_view_numbers *numbers,
+                      imp_tensor tensors[IMP_VIEW_TENSORS]);
+imp_status imp_read_views(const imp_safetensors *file, size_t d, imp_views *views,
+                          imp_error *error);
+
 #endif

@@ -14,12 +14,32 @@
 #include "methods/mixture.h"
 #include "methods/rule.h"
 
+/* out = the points with their views joined, in the metric. */
+static imp_status convert(const imp_mixture *mixture, const float *x, size_t n, float *out,
+                          imp_error *error)
+{
+    const imp_metric *metric = &mixture->metric;
+    size_t d = mixture->clusters.dimensions;
+    if (mixture->views.count == 0)
+        return imp_metric_apply(metric, x, NULL, n, 0, out, error);
+    if (imp_metric_is_plain(metric))
+        return imp_views_apply(&mixture->views, x, n, d, out, error);
+    float *joined = imp_allocate(n * d, sizeof *joined);
+    if (!joined)
+        return imp_fail_memory(error, "views of points");
+    imp_status status = imp_views_apply(&mixture->views, x, n, d, joined, error);
+    if (!status)
+        status = imp_metric_apply(metric, joined, NULL, n, 0, out, error);
+    imp_release(joined);
+    return status;
+}
+
 imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t n, float **room,
                              const float **rows, imp_error *error)
 {
     *room = NULL;
     *rows = x;
-    if (imp_metric_is_plain(&mixture->metric) || n == 0)
+    if (imp_mixture_is_plain(mixture) || n == 0)
         return IMP_OK;
     size_t values;
     if (imp_multiply(n, mixture->clusters.dimensions, &values))
@@ -27,7 +47,7 @@ imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t 
     if (!*room)
         return imp_fail_memory(error, "points in a metric");
     *rows = *room;
-    return imp_metric_apply(&mixture->metric, x, NULL, n, 0, *room, error);
+    return convert(mixture, x, n, *room, error);
 }
 
 static imp_status check_queries(const imp_mixture *mixture, const float *x, size_t n, size_t d,
@@ -45,8 +65,8 @@ imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, siz
     imp_status status = check_queries(mixture, x, n, d, error);
     if (status)
         return status;
-    if (!imp_metric_is_plain(&mixture->metric))
-        return imp_metric_apply(&mixture->metric, x, NULL, n, 0, out, error);
+    if (!imp_mixture_is_plain(mixture) && n > 0)
+        return convert(mixture, x, n, out, error);
     if (n > 0)
         memcpy(out, x, n * d * sizeof *out);
     return IMP_OK;
@@ -120,7 +140,7 @@ imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_
 {
     enum { TOGETHER = 65536 }; /* points that are in the metric at a time */
     imp_status status = check_queries(mixture, x, n, d, error);
-    if (status || imp_metric_is_plain(&mixture->metric))
+    if (status || imp_mixture_is_plain(mixture))
         return status ? status : decide(mixture, x, n, open_set, predictions, error);
     size_t outcomes = mixture->classes + open_set;
     for (size_t begin = 0; begin < n && !status; begin += TOGETHER) {
@@ -209,11 +229,24 @@ static const char *whitening_of(bool whitened)
     return whitened ? ", whitened" : "";
 }
 
+static void describe_views(const imp_mixture *mixture, text *out)
+{
+    for (size_t v = 0; v < mixture->views.count; v++) {
+        imp_mixture_view view = imp_mixture_view_at(mixture, v);
+        append(out, "view %zu: %zu dimension%s, metric %s, weight %.3f", v, view.dimensions,
+               view.dimensions == 1 ? "" : "s", imp_metric_name(view.metric), view.weight);
+        if (!isnan(view.loss))
+            append(out, "; held-out loss of it alone %.4f", view.loss);
+        append(out, "\n");
+    }
+}
+
 /* A few lines on what the points chose. */
 static void describe_choice(const imp_mixture *mixture, text *out)
 {
     imp_mixture_choice choice;
     imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    describe_views(mixture, out);
     append(out, "metric %s%s", imp_metric_name(choice.metric), whitening_of(choice.whitened));
     if (choice.held_out > 0)
         append(out, "; held-out loss %.4f, accuracy %.3f of %zu points", choice.loss,

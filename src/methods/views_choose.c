@@ -1,0 +1,310 @@
+/*
+ * views_choose.c - the metric of each view, and what the views weigh, by points held out.
+ *
+ * Each view chooses its metric alone, without looking at labels of points that are held out. By how
+ * much its loss is below that of guessing, it is expected to weigh; one that says nothing then
+ * weighs next to nothing. From there, from equal weights and from each view alone, better weights
+ * are sought, a view at a time, as long as the loss of the points held out falls. Weights far from
+ * those expected pay a small price, as unusual metrics do (choose.c), so that chance does not
+ * decide where there are few points.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "methods/choose.h"
+#include "methods/held_out.h"
+#include "methods/views.h"
+
+enum { MOST_VIEWS = IMP_MOST_VIEWS, MOST_LABELED = 2000, ROUNDS = 4 };
+
+static const double price_of_octave = 0.25, price_of_none = 0.5, price_of_whitening = 2;
+
+imp_status imp_views_check(const imp_mixture_options *options, size_t d, imp_error *error)
+{
+    size_t sum = 0, count = options->view_count;
+    double weight = 0;
+    if (count > MOST_VIEWS)
+        return imp_fail(error, IMP_EINVAL, "there are %zu views; there may be %d", count,
+                        MOST_VIEWS);
+    if (!options->view_dimensions)
+        return imp_fail(error, IMP_EINVAL, "the dimensions of the %zu views are not given", count);
+    for (size_t v = 0; v < count; v++) {
+        double of = options->view_weights ? options->view_weights[v] : 1;
+        if (options->view_dimensions[v] == 0)
+            return imp_fail(error, IMP_EINVAL, "view %zu has no dimensions; it needs at least 1",
+                            v);
+        if (!(of >= 0) || !isfinite(of))
+            return imp_fail(error, IMP_EINVAL,
+                            "the weight of view %zu is %g; it is a finite number from 0 on", v, of);
+        weight += of;
+        sum += options->view_dimensions[v];
+    }
+    if (sum != d)
+        return imp_fail(error, IMP_EINVAL, "the views have %zu dimensions, the points have %zu",
+                        sum, d);
+    if (!(weight > 0) || !isfinite(weight))
+        return imp_fail(error, IMP_EINVAL,
+                        "the weights of the views sum to %g; one must be above 0", weight);
+    const imp_rule *rule = &options->rule;
+    if (options->preset == IMP_PRESET_PAPER || !isnan(rule->alpha) || !isnan(rule->sigma_l) ||
+        !isnan(rule->sigma_u) || !isnan(rule->lambda))
+        return imp_fail(error, IMP_EINVAL,
+                        "several views are joined in a unit of their own, so neither a variance, "
+                        "lambda nor alpha can be given, nor the paper's preset");
+    return IMP_OK;
+}
+
+/* Labelled points, each view at a spread of 1, and how they are tried. */
+typedef struct trial {
+    const imp_mixture_options *options;
+    const imp_views *views;
+    size_t d, way, count, held_out;
+    float *rows, *joined; /* (count, d) */
+    int32_t *label;
+    double expected[MOST_VIEWS]; /* weights */
+} trial;
+
+static const imp_choice_bounds open_bounds = {.metric = IMP_METRIC_AS_IS,
+                                              .whitening = IMP_WHITEN_NO,
+                                              .lambda = NAN,
+                                              .sigma = NAN,
+                                              .weight = NAN,
+                                              .steps = 1};
+
+/* ---- the views by themselves ---- */
+
+/* A centre and factors for a metric that does without, so that files of all metrics are alike. */
+static imp_status complete(imp_metric *metric, imp_error *error)
+{
+    size_t d = metric->dimensions;
+    if (!metric->center)
+        metric->center = imp_allocate_zeroed(d, sizeof *metric->center);
+    bool made = !metric->factor;
+    if (made)
+        metric->factor = imp_allocate(d, sizeof *metric->factor);
+    if (!metric->center || !metric->factor)
+        return imp_fail_memory(error, "views of points");
+    for (size_t j = 0; j < d && made; j++)
+        metric->factor[j] = 1;
+    return IMP_OK;
+}
+
+static imp_status fit_view(imp_view *view, const imp_mixture_options *options, const float *slice,
+                           const int32_t *y, size_t n, size_t width, size_t way, size_t *held_out,
+                           imp_error *error)
+{
+    imp_choice_bounds bounds = open_bounds;
+    bounds.metric = options->metric;
+    imp_choice choice;
+    imp_status status = imp_choose(&bounds, slice, y, n, width, way, &choice, error);
+    if (!status) {
+        *held_out = choice.held_out;
+        view->loss = choice.held_out > 0 ? choice.loss : NAN;
+        status = imp_metric_fit(&view->metric, choice.metric, slice, n, width, error);
+    }
+    if (!status)
+        status = complete(&view->metric, error);
+    imp_choice_release(&choice);
+    float *rows = imp_allocate(n * width, sizeof *rows);
+    double spread = 0;
+    if (!status && !rows)
+        status = imp_fail_memory(error, "views of points");
+    if (!status)
+        status = imp_metric_apply(&view->metric, slice, NULL, n, 0, rows, error);
+    if (!status)
+        status = imp_spread_of(rows, n, width, &spread, error);
+    view->gain = spread > 0 ? 1 / sqrt(spread) : 1;
+    imp_release(rows);
+    return status;
+}
+
+static imp_status fit_views(imp_views *views, const imp_mixture_options *options, const float *x,
+                            const int32_t *y, size_t n, size_t d, size_t way, size_t *held_out,
+                            imp_error *error)
+{
+    float *slice = imp_allocate(n * d, sizeof *slice);
+    views->view = imp_allocate_zeroed(options->view_count, sizeof *views->view);
+    imp_status status = slice && views->view ? IMP_OK : imp_fail_memory(error, "views of points");
+    for (size_t v = 0, first = 0; v < options->view_count && !status; v++) {
+        size_t width = options->view_dimensions[v];
+        for (size_t i = 0; i < n; i++)
+            memcpy(slice + i * width, x + i * d + first, width * sizeof *slice);
+        views->count++;
+        status = fit_view(&views->view[v], options, slice, y, n, width, way, held_out, error);
+        first += width;
+    }
+    imp_release(slice);
+    return status;
+}
+
+/* ---- weights ---- */
+
+/* The loss of points held out with these weights. */
+static imp_status try_weights(trial *of, const double *weight, imp_whitening whitening,
+                              double *loss, imp_error *error)
+{
+    for (size_t v = 0, first = 0; v < of->views->count; v++) {
+        size_t width = of->views->view[v].metric.dimensions;
+        float factor = (float)sqrt(weight[v]);
+        for (size_t i = 0; i < of->count; i++)
+            for (size_t j = first; j < first + width; j++)
+                of->joined[i * of->d + j] = factor * of->rows[i * of->d + j];
+        first += width;
+    }
+    imp_choice_bounds bounds = open_bounds;
+    bounds.whitening = whitening;
+    imp_choice choice;
+    imp_status status =
+        imp_choose(&bounds, of->joined, of->label, of->count, of->d, of->way, &choice, error);
+    *loss = !status && choice.held_out > 0 ? choice.loss : INFINITY;
+    imp_choice_release(&choice);
+    return status;
+}
+
+static bool normalize(double *weight, size_t count)
+{
+    double sum = 0;
+    for (size_t v = 0; v < count; v++)
+        sum += weight[v];
+    for (size_t v = 0; v < count && sum > 0; v++)
+        weight[v] /= sum;
+    return sum > 0;
+}
+
+/* Weights by what each view says alone. */
+static void expect(trial *of)
+{
+    static const double least = 0.01; /* nats */
+    for (size_t v = 0; v < of->views->count; v++)
+        of->expected[v] = fmax(log((double)of->way) - of->views->view[v].loss, least);
+    normalize(of->expected, of->views->count);
+}
+
+/* What weights pay, for all points together. */
+static double price_of(const trial *of, const double *weight)
+{
+    double price = 0, count = (double)of->views->count;
+    for (size_t v = 0; v < of->views->count; v++)
+        price += weight[v] > 0 ? price_of_octave * fabs(log2(weight[v] / of->expected[v]))
+                               : price_of_none * fmin(1, of->expected[v] * count);
+    return price;
+}
+
+/* Takes the weights if they are better; *value is the best so far. */
+static imp_status offer(trial *of, double *tried, double *best, double *value, bool *better,
+                        imp_error *error)
+{
+    size_t count = of->views->count;
+    double loss;
+    if (!normalize(tried, count))
+        return IMP_OK;
+    imp_status status = try_weights(of, tried, IMP_WHITEN_NO, &loss, error);
+    double total = loss + price_of(of, tried) / (double)of->held_out;
+    if (!status && total < *value) {
+        *value = total;
+        *better = true;
+        memcpy(best, tried, count * sizeof *best);
+    }
+    return status;
+}
+
+static imp_status search(trial *of, double *best, imp_error *error)
+{
+    static const double factors[] = {0, 0.25, 0.5, 2, 4};
+    size_t count = of->views->count;
+    double tried[MOST_VIEWS], value = INFINITY;
+    bool better = true;
+    expect(of);
+    memcpy(tried, of->expected, count * sizeof *tried);
+    imp_status status = offer(of, tried, best, &value, &better, error);
+    for (size_t v = 0; v < count; v++)
+        tried[v] = 1;
+    if (!status)
+        status = offer(of, tried, best, &value, &better, error);
+    for (size_t v = 0; v < count && !status; v++) {
+        for (size_t u = 0; u < count; u++)
+            tried[u] = u == v;
+        status = offer(of, tried, best, &value, &better, error);
+    }
+    for (size_t round = 0; round < ROUNDS && better && !status; round++) {
+        better = false;
+        for (size_t v = 0; v < count && !status; v++)
+            for (size_t f = 0; f < sizeof factors / sizeof *factors && !status; f++) {
+                memcpy(tried, best, count * sizeof *tried);
+                if (tried[v] == 0)
+                    tried[v] = 0.25 / (double)count;
+                tried[v] *= factors[f];
+                status = offer(of, tried, best, &value, &better, error);
+            }
+    }
+    return status;
+}
+
+/* Whether the joined points are better whitened. */
+static imp_status choose_whitening(trial *of, const double *weight, imp_whitening *whitening,
+                                   imp_error *error)
+{
+    double without, with;
+    imp_status status = try_weights(of, weight, IMP_WHITEN_NO, &without, error);
+    if (!status)
+        status = try_weights(of, weight, IMP_WHITEN_YES, &with, error);
+    if (!status && with + price_of_whitening / (double)of->held_out < without)
+        *whitening = IMP_WHITEN_YES;
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* Some of the labelled points, spread evenly, with every view at a spread of 1. */
+static imp_status take_labeled(trial *of, const float *x, const int32_t *y, size_t n,
+                               imp_error *error)
+{
+    size_t labeled = 0, taken = 0, d = of->d;
+    for (size_t i = 0; i < n; i++)
+        labeled += y[i] >= 0;
+    of->count = labeled < MOST_LABELED ? labeled : MOST_LABELED;
+    of->rows = imp_allocate(of->count * d, sizeof *of->rows);
+    of->joined = imp_allocate(of->count * d, sizeof *of->joined);
+    of->label = imp_allocate(of->count, sizeof *of->label);
+    if (!of->rows || !of->joined || !of->label)
+        return imp_fail_memory(error, "views of points");
+    for (size_t i = 0, seen = 0; i < n; i++)
+        if (y[i] >= 0 && taken < of->count &&
+            seen++ == imp_block_begin(labeled, of->count, taken)) {
+            memcpy(of->joined + taken * d, x + i * d, d * sizeof *x);
+            of->label[taken++] = y[i];
+        }
+    return imp_views_apply(of->views, of->joined, of->count, d, of->rows, error);
+}
+
+imp_status imp_views_choose(imp_views *views, const imp_mixture_options *options, const float *x,
+                            const int32_t *y, size_t n, size_t d, size_t way,
+                            imp_whitening *whitening, imp_error *error)
+{
+    *views = (imp_views){0};
+    *whitening = options->whitening == IMP_WHITEN_YES ? IMP_WHITEN_YES : IMP_WHITEN_NO;
+    double weight[MOST_VIEWS];
+    trial of = {.options = options, .views = views, .d = d, .way = way};
+    imp_status status = fit_views(views, options, x, y, n, d, way, &of.held_out, error);
+    for (size_t v = 0; v < options->view_count; v++)
+        weight[v] = options->view_weights ? options->view_weights[v] : 1;
+    normalize(weight, options->view_count);
+    if (!status && of.held_out > 0) {
+        status = take_labeled(&of, x, y, n, error);
+        if (!status && !options->view_weights)
+            status = search(&of, weight, error);
+        if (!status && options->whitening == IMP_WHITEN_AUTO && options->metric == IMP_METRIC_AUTO)
+            status = choose_whitening(&of, weight, whitening, error);
+    }
+    for (size_t v = 0; v < views->count; v++) {
+        views->view[v].weight = weight[v];
+        views->view[v].gain *= sqrt(weight[v]);
+    }
+    imp_release(of.rows);
+    imp_release(of.joined);
+    imp_release(of.label);
+    return status;
+}
