@@ -271,12 +271,19 @@ static imp_status number_integers(const words *from, imp_labels *labels, imp_err
     if (!sorted)
         return no_memory(error);
     size_t count = 0;
-    for (size_t i = 0; i < from->count; i++)
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < from->count && !status; i++)
         if (from->integers[i] >= 0)
             sorted[count++] = from->integers[i];
+        else if (from->integers[i] < -1)
+            status = imp_fail(error, IMP_EUNSUPPORTED,
+                              "label %zu is %" PRId64 "; labels are from 0 on, and -1 is a point "
+                              "without one",
+                              i, from->integers[i]);
     qsort(sorted, count, sizeof *sorted, compare_integers);
     count = distinct(sorted, count, sizeof *sorted, compare_integers);
-    imp_status status = make_room(labels, count, error);
+    if (!status)
+        status = make_room(labels, count, error);
     for (size_t c = 0; c < count && !status; c++) {
         char name[24];
         snprintf(name, sizeof name, "%" PRId64, sorted[c]);
@@ -424,4 +431,95 @@ imp_status imp_labels_renumber(imp_labels *labels, const char *const *known, siz
     labels->names = names;
     labels->classes = classes;
     return IMP_OK;
+}
+
+/* ---- writing ---- */
+
+static imp_status save_lines(imp_writer *writer, const int32_t *label, size_t count,
+                             const imp_labels *names, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t c = 0; c < names->classes && !status; c++)
+        if (strpbrk(names->names[c], "\r\n"))
+            status = imp_fail(error, IMP_EINVAL,
+                              "class %zu has a line break in its name, so it cannot be a line", c);
+    for (size_t i = 0; i < count && !status; i++) {
+        const char *name = label[i] >= 0 ? names->names[label[i]] : names->integers ? "-1" : "";
+        status = imp_writer_write(writer, name, strlen(name), error);
+        if (!status)
+            status = imp_writer_write(writer, "\n", 1, error);
+    }
+    return status;
+}
+
+static imp_status save_integers(imp_writer *writer, const int32_t *label, size_t count,
+                                const imp_labels *names, imp_error *error)
+{
+    imp_array array;
+    imp_status status = imp_array_create(&array, IMP_INT64, 1, &count, error);
+    for (size_t i = 0; i < count && !status; i++)
+        ((int64_t *)array.data)[i] = label[i] >= 0 ? strtoll(names->names[label[i]], NULL, 10) : -1;
+    if (!status)
+        status = imp_npy_write(writer, &array, error);
+    imp_array_clear(&array);
+    return status;
+}
+
+/* The characters of a text in UTF-8, which `wide` has room for; returns how many. */
+static size_t decode(const char *text, uint32_t *wide)
+{
+    size_t count = 0;
+    for (size_t size; *text && (size = imp_utf8_size(text)) > 0; text += size) {
+        const unsigned char *bytes = (const unsigned char *)text;
+        uint32_t c = size == 1 ? bytes[0] : bytes[0] & (0x7fu >> size);
+        for (size_t i = 1; i < size; i++)
+            c = c << 6 | (bytes[i] & 0x3fu);
+        if (wide)
+            wide[count] = c;
+        count++;
+    }
+    return count;
+}
+
+static imp_status save_texts(imp_writer *writer, const int32_t *label, size_t count,
+                             const imp_labels *names, imp_error *error)
+{
+    size_t width = 1;
+    for (size_t c = 0; c < names->classes; c++) {
+        size_t length = decode(names->names[c], NULL);
+        width = length > width ? length : width;
+    }
+    uint32_t *wide = imp_allocate(width, sizeof *wide);
+    if (!wide)
+        return no_memory(error);
+    char descr[32];
+    snprintf(descr, sizeof descr, "<U%zu", width);
+    imp_status status = imp_npy_write_header(writer, descr, 1, &count, error);
+    for (size_t i = 0; i < count && !status; i++) {
+        memset(wide, 0, width * sizeof *wide);
+        if (label[i] >= 0)
+            decode(names->names[label[i]], wide);
+        status = imp_writer_write(writer, wide, width * sizeof *wide, error);
+    }
+    imp_release(wide);
+    return status;
+}
+
+imp_status imp_labels_save(const char *path, const int32_t *label, size_t count,
+                           const imp_labels *names, imp_error *error)
+{
+    static const char ending[] = ".npy";
+    size_t length = strlen(path), tail = sizeof ending - 1;
+    bool npy = length > tail && strcmp(path + length - tail, ending) == 0;
+    imp_writer writer;
+    imp_status status = imp_writer_open(&writer, path, error);
+    if (status)
+        return status;
+    status = !npy              ? save_lines(&writer, label, count, names, error)
+             : names->integers ? save_integers(&writer, label, count, names, error)
+                               : save_texts(&writer, label, count, names, error);
+    if (!status)
+        status = imp_writer_commit(&writer, error);
+    imp_writer_abandon(&writer);
+    return status;
 }

@@ -3,7 +3,7 @@
  * that has a line for each point.
  *
  * Classes are numbered without gaps, in the order of their names: integers by their value, texts
- * byte by byte. An integer below 0 and an empty text are a point without a label.
+ * byte by byte. The integer -1 and an empty text are a point without a label.
  */
 #ifndef IMP_BASE_LABELS_H
 #define IMP_BASE_LABELS_H
@@ -37,6 +37,12 @@ void imp_labels_clear(imp_labels *labels);
  * their order. On failure, IMP_ENOMEM, nothing has changed. */
 imp_status imp_labels_renumber(imp_labels *labels, const char *const *known, size_t count,
                                imp_error *error);
+
+/* Writes classes by their names, -1 as itself or as an empty text, atomically: to a .npy file of
+ * integers, where the names are such, or of texts, if that is how the path ends, else as lines. A
+ * name with a line break is refused there, IMP_EINVAL. */
+imp_status imp_labels_save(const char *path, const int32_t *label, size_t count,
+                           const imp_labels *names, imp_error *error);
 
 /* Whether names say no more than the numbers of the classes do: "0", "1", ... */
 bool imp_names_are_numbers(const char *const *names, size_t count);

@@ -518,6 +518,28 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
 
 /* ---- writing ---- */
 
+imp_status imp_npy_write_header(imp_writer *writer, const char *descr, size_t rank,
+                                const size_t *shape, imp_error *error)
+{
+    /* Padded so that the elements begin at a multiple of 64, as the format asks. */
+    char text[PREAMBLE_1 + 4 * 64];
+    memcpy(text, magic, sizeof magic);
+    int used = PREAMBLE_1;
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr,
+                     imp_shape_format(rank, shape).text);
+    size_t end = ((size_t)used + 1 + 63) / 64 * 64;
+    memset(text + used, ' ', end - (size_t)used);
+    text[end - 1] = '\n';
+    size_t length = end - PREAMBLE_1;
+    text[6] = 1;
+    text[7] = 0;
+    text[8] = (char)(length & 0xff);
+    text[9] = (char)(length >> 8);
+
+    return imp_writer_write(writer, text, end, error);
+}
+
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error)
 {
     size_t count, bytes;
@@ -531,23 +553,8 @@ imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *
         return IMP_EINVAL;
     }
 
-    /* Padded so that the elements begin at a multiple of 64, as the format asks. */
-    char text[PREAMBLE_1 + 4 * 64];
-    memcpy(text, magic, sizeof magic);
-    int used = PREAMBLE_1;
-    used += snprintf(text + used, sizeof text - (size_t)used,
-                     "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-                     dtypes[array->dtype].descr, imp_shape_format(array->rank, array->shape).text);
-    size_t end = ((size_t)used + 1 + 63) / 64 * 64;
-    memset(text + used, ' ', end - (size_t)used);
-    text[end - 1] = '\n';
-    size_t length = end - PREAMBLE_1;
-    text[6] = 1;
-    text[7] = 0;
-    text[8] = (char)(length & 0xff);
-    text[9] = (char)(length >> 8);
-
-    imp_status status = imp_writer_write(writer, text, end, error);
+    imp_status status =
+        imp_npy_write_header(writer, dtypes[array->dtype].descr, array->rank, array->shape, error);
     return status ? status : imp_writer_write(writer, array->data, bytes, error);
 }
 

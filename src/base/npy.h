@@ -136,6 +136,10 @@ imp_status imp_npy_layout(const imp_npy_header *header, size_t size, imp_array *
  * file that is open. After a failure the writer has abandoned itself. */
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error);
 
+/* What comes before the elements of an array in C order, of any type that NumPy has a name for. */
+imp_status imp_npy_write_header(imp_writer *writer, const char *descr, size_t rank,
+                                const size_t *shape, imp_error *error);
+
 /* The same as a whole file, atomically. */
 imp_status imp_npy_save(const char *path, const imp_array *array, imp_error *error);
 

@@ -1,6 +1,7 @@
 /* add.c - `imp add`: more points into a mixture that was fitted before, without fitting again. */
 #include <stdlib.h>
 
+#include "cli/class_names.h"
 #include "cli/mixture.h"
 #include "cli/vectors.h"
 
@@ -12,7 +13,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
-    IMP_POINT_OPTIONS(settings, files, "", "old ones or the next new ones", ""),
+    IMP_POINT_OPTIONS(settings, files, "", "old ones or new ones", ""),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the new mixture; if not given it replaces the old one"},
@@ -29,8 +30,8 @@ const imp_usage imp_add_usage = {
     .details =
         "Puts more points into a mixture that imp fit wrote, one after the other, without fitting "
         "again. Its threshold and variances stay as they were. A labelled point joins the "
-        "clusters of its class or, if it is far from all of them, starts one; the next new "
-        "class may be among the labels. The mixture is described on standard output and "
+        "clusters of its class or, if it is far from all of them, starts one; new "
+        "classes may be among the labels. The mixture is described on standard output and "
         "replaced, unless -o names another file.",
     .operands = "MIXTURE",
     .fewest = 1,
@@ -41,18 +42,50 @@ const imp_usage imp_add_usage = {
 
 static const char *const command = "add";
 
-static int add(const settings *given, const imp_mixture *mixture, const imp_labeled_rows *points,
+/* Whether the points have the views that the mixture joins, where it joins several. */
+static int check_views(const imp_mixture *mixture, const imp_labeled_rows *points)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    for (size_t v = 0; v < choice.views && points->view_count == choice.views; v++) {
+        size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
+        if (points->view_dimensions[v] != wanted)
+            return imp_complain(IMP_EXIT_FAILURE, command,
+                                "view %zu of the points has %zu dimensions, the mixture's has %zu",
+                                v, points->view_dimensions[v], wanted);
+    }
+    if (points->view_count == choice.views || (choice.views == 0 && points->view_count == 1))
+        return IMP_GO_ON;
+    return imp_complain(IMP_EXIT_FAILURE, command,
+                        "the points come in %zu view%s, and the mixture knows %zu",
+                        points->view_count, points->view_count == 1 ? "" : "s",
+                        choice.views > 0 ? choice.views : 1);
+}
+
+static int add(const settings *given, const imp_mixture *mixture, imp_labeled_rows *points,
                const char *output)
 {
-    imp_mixture *grown;
+    imp_mixture *grown = NULL;
     imp_error error;
+    imp_labels known;
+    int exit_status = check_views(mixture, points);
+    if (exit_status == IMP_GO_ON)
+        exit_status = imp_names_of_mixture(command, mixture, &known);
+    if (exit_status != IMP_GO_ON)
+        return exit_status;
+    exit_status = imp_number_classes(command, points, &known);
+    imp_labels_clear(&known);
+    if (exit_status != IMP_GO_ON)
+        return exit_status;
     imp_status status =
         imp_mixture_add(mixture, points->rows.values, points->labels, points->rows.count,
                         points->rows.dimensions, &grown, &error);
-    if (!status)
-        status = imp_mixture_save(grown, output, &error);
-    int exit_status = status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
-                             : imp_mixture_print(command, grown, given->json);
+    exit_status = status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+                         : imp_keep_names(command, grown, &points->classes);
+    if (exit_status == IMP_GO_ON)
+        exit_status = imp_mixture_save(grown, output, &error)
+                          ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+                          : imp_mixture_print(command, grown, given->json);
     imp_mixture_free(grown);
     return exit_status;
 }
@@ -64,6 +97,7 @@ int imp_command_add(int argc, char **argv)
     int status = imp_parse(&imp_add_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
+    imp_point_files_settle(&given.files);
     const char *output = given.output ? given.output : argv[1];
     status = imp_check_point_files(command, &given.files, output);
     if (status != IMP_GO_ON)

@@ -12,19 +12,27 @@
 #include "cli/options.h"
 
 typedef struct imp_point_files {
-    const char *support, *labels, *unlabeled;
+    const char *support, *labels, *unlabeled; /* the first of each; NULL: none */
+    imp_texts supports, more;                 /* views of labelled and of unlabelled points */
 } imp_point_files;
+
+/* What was parsed: support and unlabeled are the first of their views. */
+static inline void imp_point_files_settle(imp_point_files *files)
+{
+    files->support = files->supports.count > 0 ? files->supports.items[0] : NULL;
+    files->unlabeled = files->more.count > 0 ? files->more.items[0] : NULL;
+}
 
 /* clang-format off */
 /* `classes` says which there may be; `or_support` and `or_unlabeled` what else these may be, "" where
  * they may be nothing else. */
 #define IMP_POINT_OPTIONS(settings, member, or_support, classes, or_unlabeled)                     \
-    {IMP_OPTION_TEXT(settings, member.support), .name = "support", .argument = "FILE",             \
-     .once = true, .help = "labelled points, a row each" or_support},                              \
+    {IMP_OPTION_TEXTS(settings, member.supports), .name = "support", .argument = "FILE",           \
+     .help = "labelled points, a row each" or_support "; once more for another view of them"},     \
     {IMP_OPTION_TEXT(settings, member.labels), .name = "labels", .argument = "FILE",               \
      .once = true, .help = "their classes, " classes "; -1 is an unlabelled point"},               \
-    {IMP_OPTION_TEXT(settings, member.unlabeled), .name = "unlabeled", .argument = "FILE",         \
-     .once = true, .help = "more points without labels" or_unlabeled}
+    {IMP_OPTION_TEXTS(settings, member.more), .name = "unlabeled", .argument = "FILE",             \
+     .help = "more points without labels" or_unlabeled "; views likewise"}
 /* clang-format on */
 
 #endif

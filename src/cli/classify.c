@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answer_truth.h"
+#include "cli/class_names.h"
+#include "cli/destination.h"
 #include "methods/method.h"
 #include "methods/rule.h"
 
@@ -16,9 +19,9 @@ static const imp_option options[] = {
     IMP_POINT_OPTIONS(settings, files,
                       "; or a folder, whose sub-folders are classes of pictures and their names "
                       "the answers",
-                      "integers from 0 on", "; or pictures"),
-    {IMP_OPTION_TEXT(settings, query), .name = "query", .argument = "FILE", .once = true,
-     .help = "points to classify; pictures are arguments instead"},
+                      "integers from 0 on or texts", "; or pictures"),
+    {IMP_OPTION_TEXTS(settings, queries), .name = "query", .argument = "FILE",
+     .help = "points to classify, views likewise; pictures are arguments instead"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Method")},
@@ -36,6 +39,10 @@ static const imp_option options[] = {
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1", .help = "of soft-kmeans-masked's first weights"},
     {IMP_OPTION_HEADING("Output")},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "points: also write the answers, as .npy or, by another ending, as lines"},
+    {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
+     .help = "points: their true classes, to count right answers by"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
      .help = "pictures: also write a page of the answers"},
@@ -75,13 +82,23 @@ static const char *method_of(const settings *given)
     return given->method ? given->method : "imp";
 }
 
-static int print_json(const settings *given, const imp_episode_view *episode,
-                      const imp_method_result *result, const imp_mixture *mixture)
+/* Points to classify, and what is known of them and of the classes. */
+typedef struct desk {
+    const settings *given;
+    imp_labeled_rows points;
+    imp_rows queries;
+    imp_answer_truth truth;
+    imp_episode_view episode;
+} desk;
+
+static int print_json(const desk *work, const imp_method_result *result, const imp_mixture *mixture)
 {
+    const imp_episode_view *episode = &work->episode;
+    const imp_labels *names = &work->points.classes;
     json_t *object = imp_json_begin(), *clusters = json_array(), *probabilities = json_array();
     for (size_t c = 0; c < result->cluster_count; c++) {
         json_t *cluster = json_object();
-        json_object_set_new(cluster, "label", json_integer(result->cluster_label[c]));
+        json_object_set_new(cluster, "label", imp_class_to_json(names, result->cluster_label[c]));
         json_object_set_new(cluster, "sigma", imp_json_number(result->cluster_sigma[c]));
         json_object_set_new(cluster, "weight", imp_json_number(result->cluster_weight[c]));
         json_object_set_new(
@@ -93,21 +110,24 @@ static int print_json(const settings *given, const imp_episode_view *episode,
         json_array_append_new(
             probabilities,
             imp_json_floats(result->probabilities + q * result->outcomes, result->outcomes));
-    json_object_set_new(object, "method", json_string(method_of(given)));
+    json_object_set_new(object, "method", json_string(method_of(work->given)));
     json_object_set_new(object, "lambda", imp_json_number(result->lambda));
     if (mixture)
         imp_choice_to_json(mixture, object);
+    if (imp_names_matter(names))
+        json_object_set_new(object, "classes", imp_names_to_json(names));
     json_object_set_new(object, "clusters", clusters);
     json_object_set_new(object, "predictions",
-                        imp_json_integers(result->predictions, episode->query_count));
+                        imp_classes_to_json(names, result->predictions, episode->query_count));
     json_object_set_new(object, "probabilities", probabilities);
+    imp_truth_to_json(&work->truth, object);
     return imp_json_print(command, object);
 }
 
-static void print_table(const settings *given, const imp_episode_view *episode,
-                        const imp_method_result *result)
+static void print_table(const desk *work, const imp_method_result *result)
 {
-    printf("%s: %zu cluster%s of %zu class%s", method_of(given), result->cluster_count,
+    const imp_episode_view *episode = &work->episode;
+    printf("%s: %zu cluster%s of %zu class%s", method_of(work->given), result->cluster_count,
            result->cluster_count == 1 ? "" : "s", episode->way, episode->way == 1 ? "" : "es");
     if (!isnan(result->lambda))
         printf(", lambda %.6g", result->lambda);
@@ -115,12 +135,27 @@ static void print_table(const settings *given, const imp_episode_view *episode,
     for (size_t q = 0; q < episode->query_count; q++) {
         int32_t class = result->predictions[q];
         size_t outcome = class < 0 ? episode->way : (size_t) class;
-        float probability = result->probabilities[q * result->outcomes + outcome];
-        if (class < 0)
-            printf("%8zu  %8s  %11.4f\n", q, "none", probability);
-        else
-            printf("%8zu  %8d  %11.4f\n", q, (int)class, probability);
+        printf("%8zu  ", q);
+        imp_print_class(&work->points.classes, class);
+        printf("  %11.4f\n", result->probabilities[q * result->outcomes + outcome]);
     }
+    imp_truth_print(&work->truth);
+}
+
+/* Counts, prints and keeps the answers. */
+static int finish(desk *work, const imp_method_result *result, const imp_mixture *mixture)
+{
+    const settings *given = work->given;
+    size_t count = work->episode.query_count;
+    imp_truth_count(&work->truth, 0, result->predictions, count);
+    imp_error error;
+    if (given->output &&
+        imp_labels_save(given->output, result->predictions, count, &work->points.classes, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (given->json)
+        return print_json(work, result, mixture);
+    print_table(work, result);
+    return EXIT_SUCCESS;
 }
 
 void imp_classify_options(const imp_classify_settings *given, imp_method_options *method_options)
@@ -185,9 +220,10 @@ static void answers_free(answers *room)
     free(room->probability);
 }
 
-static int answer(const settings *given, const imp_episode_view *episode,
-                  const imp_mixture *mixture, answers *room)
+static int answer(desk *work, const imp_mixture *mixture, answers *room)
 {
+    const settings *given = work->given;
+    const imp_episode_view *episode = &work->episode;
     imp_mixture_summary summary = imp_mixture_summarize(mixture);
     size_t outcomes = episode->way + given->open_set, d = summary.dimensions;
     imp_error error;
@@ -220,31 +256,36 @@ static int answer(const settings *given, const imp_episode_view *episode,
     imp_mixture_tell(command, mixture);
     if (isinf(choice.open_set_distance))
         imp_tell_open_set(given, &result, "points", "FILE");
-    if (given->json)
-        return print_json(given, episode, &result, mixture);
-    print_table(given, episode, &result);
-    return EXIT_SUCCESS;
+    return finish(work, &result, mixture);
 }
 
-static int classify_by_choice(const settings *given, const imp_episode_view *episode)
+static int classify_by_choice(desk *work)
 {
+    const settings *given = work->given;
+    const imp_episode_view *episode = &work->episode;
     imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
+    imp_views_option(&work->points, &mixture_options);
     imp_mixture *mixture;
     imp_error error;
     if (imp_mixture_fit(episode->support, episode->support_label, episode->support_count,
                         episode->dimensions, &mixture_options, &mixture, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     answers room = {0};
-    int status = answer(given, episode, mixture, &room);
+    int status = answer(work, mixture, &room);
     answers_free(&room);
     imp_mixture_free(mixture);
     return status;
 }
 
-static int classify(const settings *given, const imp_episode_view *episode)
+static int classify(desk *work)
 {
+    const settings *given = work->given;
     if (chooses(given))
-        return classify_by_choice(given, episode);
+        return classify_by_choice(work);
+    if (work->points.view_count > 1)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "several views are joined by what points held out choose, which is for "
+                            "the method imp without --preset paper and --alpha");
     imp_method_options method_options = imp_method_defaults();
     imp_classify_options(given, &method_options);
 
@@ -253,55 +294,81 @@ static int classify(const settings *given, const imp_episode_view *episode)
     imp_error error;
     imp_status status = imp_method_create(method_of(given), &method_options, &method, &error);
     if (status == IMP_OK)
-        status = imp_method_run(method, episode, false, &result, &error);
+        status = imp_method_run(method, &work->episode, false, &result, &error);
     if (status == IMP_OK)
         imp_tell_open_set(given, &result, "points", "FILE");
-    int exit_status = EXIT_SUCCESS;
-    if (status != IMP_OK)
-        exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    else if (given->json)
-        exit_status = print_json(given, episode, &result, NULL);
-    else
-        print_table(given, episode, &result);
+    int exit_status = status == IMP_OK
+                          ? finish(work, &result, NULL)
+                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     imp_method_free(method);
     return exit_status;
 }
 
+static int read_queries(desk *work)
+{
+    size_t dimensions[IMP_MOST_TEXTS];
+    const settings *given = work->given;
+    int status = imp_read_view_rows(command, &given->queries, &work->queries, dimensions);
+    if (status == IMP_GO_ON)
+        status = imp_check_views(command, &given->queries, dimensions, &work->points);
+    if (status == IMP_GO_ON)
+        status = imp_truth_read(command, given->truth, work->queries.count, &work->points.classes,
+                                given->open_set, &work->truth);
+    return status;
+}
+
 static int classify_points(const settings *given)
 {
-    if (!given->files.support || !given->files.labels || !given->query)
+    if (!given->files.support || !given->files.labels || given->queries.count == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --support FOLDER PICTURE..., or for points --support FILE, "
                             "--labels FILE and --query FILE");
-    imp_labeled_rows points;
-    imp_rows queries = {0};
-    int status = imp_read_labeled_rows(command, &given->files, &points);
+    const char *inputs[IMP_MOST_TEXTS + 1] = {given->truth};
+    for (size_t v = 0; v < given->queries.count; v++)
+        inputs[v + 1] = given->queries.items[v];
+    int status = imp_check_point_files(command, &given->files, given->output);
     if (status == IMP_GO_ON)
-        status = imp_read_rows(command, given->query, &queries);
-    if (status == IMP_GO_ON && queries.dimensions != points.rows.dimensions)
-        status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s: its points have %zu dimensions, the supports have %zu",
-                              given->query, queries.dimensions, points.rows.dimensions);
+        status = imp_check_inputs(command, given->output, inputs, given->queries.count + 1);
+    if (status != IMP_GO_ON)
+        return status;
+    desk work = {.given = given};
+    status = imp_read_labeled_rows(command, &given->files, &work.points);
+    if (status == IMP_GO_ON)
+        status = read_queries(&work);
     if (status == IMP_GO_ON) {
-        imp_episode_view episode = {
-            .dimensions = points.rows.dimensions,
-            .way = imp_count_classes(points.labels, points.rows.count),
-            .support = points.rows.values,
-            .support_label = points.labels,
-            .support_count = points.rows.count,
-            .query = queries.values,
-            .query_count = queries.count,
+        work.episode = (imp_episode_view){
+            .dimensions = work.points.rows.dimensions,
+            .way = work.points.classes.classes,
+            .support = work.points.rows.values,
+            .support_label = work.points.labels,
+            .support_count = work.points.rows.count,
+            .query = work.queries.values,
+            .query_count = work.queries.count,
         };
-        if (episode.way == 0)
+        if (work.episode.way == 0)
             status = imp_complain(IMP_EXIT_FAILURE, command,
                                   "%s: no point has a label; every class needs at least one",
                                   given->files.labels);
         else
-            status = classify(given, &episode);
+            status = classify(&work);
     }
-    free(queries.values);
-    imp_labeled_rows_clear(&points);
+    free(work.queries.values);
+    imp_truth_clear(&work.truth);
+    imp_labeled_rows_clear(&work.points);
     return status;
+}
+
+static int classify_pictures(const settings *given, char **paths, int count)
+{
+    if (given->output || given->truth)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "-o and --truth are for points; of pictures --csv writes the answers, "
+                            "and folders named as classes are the truth");
+    if (given->files.supports.count > 1 || given->files.more.count > 1)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "one folder is --support, and one --unlabeled; several views are for "
+                            "points");
+    return imp_classify_pictures(given, paths, count);
 }
 
 int imp_command_classify(int argc, char **argv)
@@ -311,9 +378,10 @@ int imp_command_classify(int argc, char **argv)
     int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    bool points = given.files.labels || given.query;
+    imp_point_files_settle(&given.files);
+    bool points = given.files.labels || given.queries.count > 0;
     if (!points && (operands > 0 || imp_is_folder_or_archive(given.files.support)))
-        return imp_classify_pictures(&given, argv + 1, operands);
+        return classify_pictures(&given, argv + 1, operands);
     if (points && imp_is_folder_or_archive(given.files.support))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--labels and --query go with points; of the folder '%s' the "

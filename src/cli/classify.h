@@ -16,7 +16,9 @@ typedef struct imp_classify_settings {
     imp_choice_settings choice;
     imp_named_value own[IMP_MOST_OWN_OPTIONS];
     imp_picture_settings pictures;
-    const char *query, *method, *html; /* NULL: not given */
+    imp_texts queries;         /* views of the points to classify */
+    const char *method, *html; /* NULL: not given */
+    const char *output, *truth;
     const char *csv, *copy_to, *link_to;
     int64_t seed;
     bool open_set, json;

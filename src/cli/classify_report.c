@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "cli/answer_counts.h"
 #include "cli/classify.h"
 
 static const char command[] = "classify";
@@ -50,74 +51,32 @@ int imp_classify_truth(imp_classification *work, char **paths, int count)
     return IMP_GO_ON;
 }
 
-/* How many pictures of class `row` were answered with `column`, which may be one behind the last
- * for none of these. */
-static size_t count_answers(const imp_classification *work, size_t row, size_t column)
+/* Answers beside the truth. */
+static int confuse(const imp_classification *work, imp_answer_counts *confusion)
 {
-    size_t classes = work->support.gallery.class_count, count = 0;
-    for (size_t q = 0; q < work->queries.rows.count; q++) {
-        int32_t answer = work->answers[q].class;
-        size_t found = answer < 0 ? classes : (size_t)answer;
-        count += work->truth[q] == (int32_t)row && found == column;
-    }
-    return count;
-}
-
-static size_t columns_of(const imp_classification *work)
-{
-    return work->support.gallery.class_count + work->given->open_set;
+    const imp_gallery *support = &work->support.gallery;
+    int status =
+        imp_answer_counts_make(command, confusion, (const char *const *)support->classes,
+                               support->class_count, support->class_count, work->given->open_set);
+    for (size_t q = 0; q < work->queries.rows.count && status == IMP_GO_ON; q++)
+        imp_answer_counts_add(confusion, &work->truth[q], &work->answers[q].class, 1);
+    return status;
 }
 
 void imp_classify_print_truth(const imp_classification *work)
 {
-    enum { MOST_CLASSES = 20 };
-    size_t classes = work->support.gallery.class_count, columns = columns_of(work), width = 7;
-    if (work->known == 0)
-        return;
-    printf("\naccuracy %.2f%%: %zu of the %zu that lie in folders named as classes are right\n",
-           100.0 * (double)work->right / (double)work->known, work->right, work->known);
-    if (classes > MOST_CLASSES)
-        return; /* --json has the matrix, a terminal has no room for it */
-    for (size_t c = 0; c < classes; c++) {
-        size_t length = imp_utf8_length(work->support.gallery.classes[c]);
-        width = length > width ? length : width;
-    }
-    printf("\n%-*s  answers\n%*s", (int)width, "class", (int)width, "");
-    for (size_t c = 0; c < columns; c++) {
-        printf("  ");
-        const char *name = c < classes ? work->support.gallery.classes[c] : "none";
-        printf("%*s", imp_utf8_length(name) < 6 ? (int)(6 - imp_utf8_length(name)) : 0, "");
-        imp_print_text(name, stdout);
-    }
-    putchar('\n');
-    for (size_t r = 0; r < classes; r++) {
-        const char *name = work->support.gallery.classes[r];
-        imp_print_text(name, stdout);
-        printf("%*s", (int)(width - imp_utf8_length(name)), "");
-        for (size_t c = 0; c < columns; c++) {
-            size_t above = imp_utf8_length(c < classes ? work->support.gallery.classes[c] : "none");
-            printf("  %*zu", (int)(above < 6 ? 6 : above), count_answers(work, r, c));
-        }
-        putchar('\n');
-    }
+    imp_answer_counts confusion;
+    if (confuse(work, &confusion) == IMP_GO_ON)
+        imp_answer_counts_print(&confusion, "that lie in folders named as classes");
+    imp_answer_counts_clear(&confusion);
 }
 
 void imp_classify_truth_to_json(const imp_classification *work, json_t *object)
 {
-    if (work->known == 0)
-        return;
-    size_t classes = work->support.gallery.class_count, columns = columns_of(work);
-    json_t *matrix = json_array();
-    for (size_t r = 0; r < classes; r++) {
-        json_t *row = json_array();
-        for (size_t c = 0; c < columns; c++)
-            json_array_append_new(row, json_integer((json_int_t)count_answers(work, r, c)));
-        json_array_append_new(matrix, row);
-    }
-    json_object_set_new(object, "known", json_integer((json_int_t)work->known));
-    json_object_set_new(object, "accuracy",
-                        imp_json_number((double)work->right / (double)work->known));
-    json_object_set_new(object, "confusion", matrix);
+    imp_answer_counts confusion;
+    if (confuse(work, &confusion) == IMP_GO_ON)
+        imp_answer_counts_to_json(&confusion, object);
+    imp_answer_counts_clear(&confusion);
 }
 
 /* ---- doubts ---- */

@@ -201,7 +201,7 @@ static void drop_unlabeled(imp_labeled_rows *points)
 static int tune(const settings *given, size_t dimensions, imp_cluster_options *cluster_options)
 {
     imp_labeled_rows points;
-    imp_point_files files = {given->validation, given->validation_labels, NULL};
+    imp_point_files files = {.support = given->validation, .labels = given->validation_labels};
     int status = imp_read_labeled_rows(command, &files, &points);
     if (status != IMP_GO_ON)
         return status;

@@ -3,6 +3,7 @@
 
 #include <imp/mixture.h>
 
+#include "cli/class_names.h"
 #include "cli/mixture.h"
 #include "cli/vectors.h"
 
@@ -16,7 +17,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
-    IMP_POINT_OPTIONS(settings, files, "", "integers from 0 on", ""),
+    IMP_POINT_OPTIONS(settings, files, "", "integers from 0 on or texts", ""),
     {IMP_OPTION_HEADING("Method")},
     IMP_PRESET_OPTION(settings, choice),
     {IMP_OPTION_REST},
@@ -54,18 +55,21 @@ static const char *const command = "fit";
 static int fit(const settings *given, const imp_labeled_rows *points)
 {
     imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
+    imp_views_option(points, &mixture_options);
     imp_mixture *mixture;
     imp_error error;
     imp_status status =
         imp_mixture_fit(points->rows.values, points->labels, points->rows.count,
                         points->rows.dimensions, &mixture_options, &mixture, &error);
-    if (status == IMP_OK)
-        status = imp_mixture_save(mixture, given->output, &error);
-    if (status == IMP_OK)
-        imp_mixture_tell(command, mixture);
     int exit_status = status == IMP_OK
-                          ? imp_mixture_print(command, mixture, given->json)
+                          ? imp_keep_names(command, mixture, &points->classes)
                           : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (exit_status == IMP_GO_ON && imp_mixture_save(mixture, given->output, &error))
+        exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (exit_status == IMP_GO_ON) {
+        imp_mixture_tell(command, mixture);
+        exit_status = imp_mixture_print(command, mixture, given->json);
+    }
     imp_mixture_free(mixture);
     return exit_status;
 }
@@ -77,6 +81,7 @@ int imp_command_fit(int argc, char **argv)
     int status = imp_parse(&imp_fit_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
+    imp_point_files_settle(&given.files);
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
     status = imp_check_point_files(command, &given.files, given.output);

@@ -40,6 +40,14 @@ imp_mixture_options imp_choice_options(const imp_choice_settings *given, const i
     return options;
 }
 
+void imp_views_option(const imp_labeled_rows *points, imp_mixture_options *options)
+{
+    if (points->view_count < 2)
+        return;
+    options->view_count = points->view_count;
+    options->view_dimensions = points->view_dimensions;
+}
+
 static const char *whitening_of(bool whitened)
 {
     return whitened ? ", whitened" : "";
@@ -50,6 +58,15 @@ void imp_mixture_tell(const char *command, const imp_mixture *mixture)
     imp_mixture_choice choice;
     imp_mixture_choice_of(mixture, &choice, sizeof choice);
     size_t clusters = imp_mixture_summarize(mixture).clusters;
+    char views[60 * IMP_MOST_TEXTS] = "";
+    for (size_t v = 0, used = 0; v < choice.views && v < IMP_MOST_TEXTS; v++) {
+        imp_mixture_view view = imp_mixture_view_at(mixture, v);
+        used += (size_t)snprintf(views + used, sizeof views - used, "%s%s %.2f",
+                                 v == 0 ? "views weigh " : ", ", imp_metric_name(view.metric),
+                                 view.weight);
+    }
+    if (choice.views > 0)
+        imp_complain(EXIT_SUCCESS, command, "%s", views);
     if (choice.held_out > 0)
         imp_complain(EXIT_SUCCESS, command,
                      "%zu points held out chose: metric %s%s, %zu cluster%s, loss %.3f, accuracy "
@@ -87,6 +104,20 @@ void imp_choice_to_json(const imp_mixture *mixture, json_t *object)
     json_object_set_new(told, "accuracy", imp_json_number(choice.accuracy));
     json_object_set_new(told, "open_set_distance", imp_json_number(choice.open_set_distance));
     json_object_set_new(told, "candidates", candidates);
+    json_t *views = json_array();
+    for (size_t v = 0; v < choice.views; v++) {
+        imp_mixture_view view = imp_mixture_view_at(mixture, v);
+        json_t *entry = json_object();
+        json_object_set_new(entry, "dimensions", json_integer((json_int_t)view.dimensions));
+        json_object_set_new(entry, "metric", json_string(imp_metric_name(view.metric)));
+        json_object_set_new(entry, "weight", imp_json_number(view.weight));
+        json_object_set_new(entry, "loss", imp_json_number(view.loss));
+        json_array_append_new(views, entry);
+    }
+    if (choice.views > 0)
+        json_object_set_new(told, "views", views);
+    else
+        json_decref(views);
     json_object_set_new(object, "choice", told);
 }
 

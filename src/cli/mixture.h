@@ -41,6 +41,9 @@ extern const imp_option_info imp_unlabeled_weight_info;
 /* The options of a mixture with these settings. */
 imp_mixture_options imp_choice_options(const imp_choice_settings *given, const imp_rule *rule);
 
+/* Tells the options of the points' views, where there are several. */
+void imp_views_option(const imp_labeled_rows *points, imp_mixture_options *options);
+
 /* Says on stderr, in a line, what the points chose, and warns where they could say little. */
 void imp_mixture_tell(const char *command, const imp_mixture *mixture);
 

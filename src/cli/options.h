@@ -52,8 +52,10 @@ typedef enum imp_option_kind {
 } imp_option_kind;
 
 /* What an option that may be given several times was given. */
+enum { IMP_MOST_TEXTS = 8 };
+
 typedef struct imp_texts {
-    const char *items[8]; /* they point into argv */
+    const char *items[IMP_MOST_TEXTS]; /* they point into argv */
     size_t count;
 } imp_texts;
 

@@ -3,11 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answer_truth.h"
+#include "cli/class_names.h"
+#include "cli/destination.h"
 #include "cli/mixture.h"
 #include "cli/vectors.h"
 
 typedef struct settings {
     double open_set_rate; /* NAN: as the mixture has it */
+    const char *output, *truth;
     bool open_set, json;
 } settings;
 
@@ -18,6 +22,10 @@ static const imp_option options[] = {
     {IMP_OPTION_NUMBER(settings, open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .otherwise = "the mixture's",
      .help = "how many points of known classes may be sent to none, of those held out"},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "also write the answers, as .npy or, by another ending, as lines"},
+    {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
+     .help = "the points' true classes, to count right answers by"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
@@ -30,10 +38,11 @@ const imp_usage imp_predict_usage = {
     .details =
         "Reads a mixture that imp fit or imp add wrote and points of the same dimension, and "
         "prints for every point its class, the probability, the cluster that decided and the "
-        "squared distance to that cluster's mean.",
-    .operands = "MIXTURE POINTS.npy",
+        "squared distance to that cluster's mean. Where it was fitted to several views, there is a "
+        "file for each, in the same order.",
+    .operands = "MIXTURE POINTS.npy [VIEW.npy...]",
     .fewest = 2,
-    .most = 2,
+    .most = 1 + IMP_MOST_TEXTS,
     .options = options,
     .examples = examples,
 };
@@ -48,6 +57,9 @@ typedef struct job {
     imp_reader reader;
     size_t classes, outcomes;
     imp_mixture_predictions found; /* of a block */
+    imp_labels names;
+    imp_answer_truth truth;
+    int32_t *answers; /* of all points, where they are kept; else NULL */
 } job;
 
 enum { MOST_BLOCK = 1 << 16, MOST_VALUES = 1 << 22 }; /* queries, and numbers about them */
@@ -65,9 +77,18 @@ static void print_items(json_t *array, bool first)
     json_decref(array);
 }
 
+/* Remembers the answers for whoever wants them as a file, or beside the truth. */
+static void note_answers(job *work, size_t begin, size_t count)
+{
+    if (work->answers)
+        memcpy(work->answers + begin, work->found.label, count * sizeof *work->answers);
+    imp_truth_count(&work->truth, begin, work->found.label, count);
+}
+
 static void print_labels(job *work, size_t begin, size_t count)
 {
-    print_items(imp_json_integers(work->found.label, count), begin == 0);
+    note_answers(work, begin, count);
+    print_items(imp_classes_to_json(&work->names, work->found.label, count), begin == 0);
 }
 
 static void print_distances(job *work, size_t begin, size_t count)
@@ -93,13 +114,12 @@ static void print_probabilities(job *work, size_t begin, size_t count)
 static void print_table(job *work, size_t begin, size_t count)
 {
     const imp_mixture_predictions *found = &work->found;
+    note_answers(work, begin, count);
     for (size_t i = 0; i < count; i++) {
         int32_t class = found->label[i];
         size_t outcome = class < 0 ? work->classes : (size_t) class;
-        if (class < 0)
-            printf("%8zu  %8s", begin + i, "none");
-        else
-            printf("%8zu  %8d", begin + i, (int)class);
+        printf("%8zu  ", begin + i);
+        imp_print_class(&work->names, class);
         /* A mixture without classes has no probabilities to tell. */
         if (outcome < work->outcomes)
             printf("  %11.4f", found->probability[i * work->outcomes + outcome]);
@@ -145,14 +165,20 @@ static int print_json(job *work)
         {"distances", {.distance = found->distance}, print_distances},
         {"clusters", {.cluster = found->cluster}, print_clusters},
     };
-    json_decref(imp_json_begin()); /* nothing need be checked from here on */
+    json_t *more = imp_json_begin(); /* nothing need be checked from here on */
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         printf("%s\"%s\":[", i == 0 ? "{" : ",", arrays[i].key);
         int status = each_block(work, &arrays[i].wanted, arrays[i].print);
-        if (status != IMP_GO_ON)
+        if (status != IMP_GO_ON) {
+            json_decref(more);
             return status;
+        }
         putchar(']');
     }
+    if (imp_names_matter(&work->names))
+        json_object_set_new(more, "classes", imp_names_to_json(&work->names));
+    imp_truth_to_json(&work->truth, more);
+    print_items(more, json_object_size(more) == 0);
     puts("}");
     return EXIT_SUCCESS;
 }
@@ -168,7 +194,34 @@ static int print_answers(job *work)
     printf("%8s  %8s  %11s  %8s  %s\n", "query", "class", "probability", "cluster",
            "squared distance");
     status = each_block(work, &work->found, print_table);
+    if (status == IMP_GO_ON)
+        imp_truth_print(&work->truth);
     return status == IMP_GO_ON ? EXIT_SUCCESS : status;
+}
+
+/* What the answers are called, what is true, and room for all of them if they are kept. */
+static int prepare(job *work, size_t count)
+{
+    const settings *given = work->given;
+    int status = imp_names_of_mixture(command, work->mixture, &work->names);
+    if (status == IMP_GO_ON)
+        status = imp_truth_read(command, given->truth, count, &work->names, given->open_set,
+                                &work->truth);
+    if (status == IMP_GO_ON && given->output) {
+        work->answers = calloc(count + 1, sizeof *work->answers);
+        if (!work->answers)
+            status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    }
+    return status;
+}
+
+static int keep_answers(const job *work, size_t count)
+{
+    imp_error error;
+    if (work->answers &&
+        imp_labels_save(work->given->output, work->answers, count, &work->names, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return EXIT_SUCCESS;
 }
 
 static int predict(const settings *given, const imp_mixture *mixture,
@@ -194,12 +247,45 @@ static int predict(const settings *given, const imp_mixture *mixture,
     else if (imp_reader_create(&work.reader, points, NULL, room, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     else
+        status = prepare(&work, points->count);
+    if (status == IMP_GO_ON)
         status = print_answers(&work);
+    if (status == EXIT_SUCCESS)
+        status = keep_answers(&work, points->count);
     imp_reader_release(&work.reader);
+    imp_truth_clear(&work.truth);
+    imp_labels_clear(&work.names);
+    free(work.answers);
     free(work.found.label);
     free(work.found.probability);
     free(work.found.distance);
     free(work.found.cluster);
+    return status;
+}
+
+/* Opens the points, all of whose views are read at once where there are several. */
+static int open_points(const imp_mixture *mixture, const imp_texts *views, imp_point_file *points)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    size_t known = choice.views > 0 ? choice.views : 1, dimensions[IMP_MOST_TEXTS];
+    if (views->count != known)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "the mixture knows points in %zu view%s; give a file for each, in the "
+                            "order in which they were fitted",
+                            known, known == 1 ? "" : "s");
+    if (known == 1)
+        return imp_point_file_open(command, views->items[0], false, points);
+    int status = imp_read_view_rows(command, views, &points->rows, dimensions);
+    for (size_t v = 0; v < known && status == IMP_GO_ON; v++) {
+        size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
+        if (dimensions[v] != wanted)
+            status = imp_complain(IMP_EXIT_FAILURE, command,
+                                  "%s: its points have %zu dimensions, the mixture's view has %zu",
+                                  views->items[v], dimensions[v], wanted);
+    }
+    points->source =
+        imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
     return status;
 }
 
@@ -210,11 +296,17 @@ int imp_command_predict(int argc, char **argv)
     int status = imp_parse(&imp_predict_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
-    imp_mixture *mixture;
+    imp_mixture *mixture = NULL;
     imp_point_file points = {0};
-    status = imp_mixture_read(command, argv[1], &mixture);
+    imp_texts views = {.count = (size_t)operands - 1};
+    const char *inputs[IMP_MOST_TEXTS + 2] = {argv[1], given.truth};
+    for (size_t v = 0; v < views.count; v++)
+        views.items[v] = inputs[v + 2] = argv[v + 2];
+    status = imp_check_inputs(command, given.output, inputs, views.count + 2);
     if (status == IMP_GO_ON)
-        status = imp_point_file_open(command, argv[2], false, &points);
+        status = imp_mixture_read(command, argv[1], &mixture);
+    if (status == IMP_GO_ON)
+        status = open_points(mixture, &views, &points);
     imp_error error;
     if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))

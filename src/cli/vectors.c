@@ -132,6 +132,7 @@ void imp_labeled_rows_clear(imp_labeled_rows *points)
 {
     free(points->rows.values);
     free(points->labels);
+    imp_labels_clear(&points->classes);
     *points = (imp_labeled_rows){0};
 }
 
@@ -160,26 +161,109 @@ static int append_rows(const char *command, const char *path, const imp_rows *mo
         memcpy(values + rows->count * d, more->values, more->count * d * sizeof *values);
     for (size_t i = rows->count; i < total; i++)
         labels[i] = -1;
-    imp_labeled_rows_clear(points);
-    *points = (imp_labeled_rows){{values, total, d}, labels};
+    free(points->rows.values);
+    free(points->labels);
+    points->rows = (imp_rows){values, total, d};
+    points->labels = labels;
     return IMP_GO_ON;
 }
 
-static int read_supports(const char *command, const char *support, const char *labels,
+int imp_read_view_rows(const char *command, const imp_texts *paths, imp_rows *rows,
+                       size_t dimensions[IMP_MOST_TEXTS])
+{
+    imp_rows views[IMP_MOST_TEXTS] = {0};
+    size_t width = 0, first = 0, values;
+    int status = IMP_GO_ON;
+    *rows = (imp_rows){0};
+    for (size_t v = 0; v < paths->count && status == IMP_GO_ON; v++) {
+        status = imp_read_rows(command, paths->items[v], &views[v]);
+        dimensions[v] = views[v].dimensions;
+        width += views[v].dimensions;
+        if (status == IMP_GO_ON && views[v].count != views[0].count)
+            status = imp_complain(IMP_EXIT_FAILURE, command,
+                                  "%s has %zu points and %s has %zu; views are of the same points, "
+                                  "in the same order",
+                                  paths->items[v], views[v].count, paths->items[0], views[0].count);
+    }
+    if (status == IMP_GO_ON && paths->count == 1) {
+        *rows = views[0];
+        return status;
+    }
+    if (status == IMP_GO_ON && imp_multiply(views[0].count, width, &values))
+        rows->values = malloc((values ? values : 1) * sizeof *rows->values);
+    if (status == IMP_GO_ON && !rows->values)
+        status = complain_memory(command);
+    for (size_t v = 0; v < paths->count; v++) {
+        size_t d = views[v].dimensions;
+        for (size_t i = 0; i < views[v].count && status == IMP_GO_ON; i++)
+            memcpy(rows->values + i * width + first, views[v].values + i * d,
+                   d * sizeof *rows->values);
+        first += d;
+        free(views[v].values);
+    }
+    if (status == IMP_GO_ON)
+        *rows = (imp_rows){rows->values, views[0].count, width};
+    return status;
+}
+
+/* The paths of one or several views. */
+static imp_texts paths_of(const imp_texts *views, const char *first)
+{
+    return views->count > 0 ? *views : (imp_texts){{first}, first != NULL};
+}
+
+static int read_supports(const char *command, const imp_texts *supports, const char *labels,
                          imp_labeled_rows *points)
 {
     imp_rows rows;
-    int status = imp_read_rows(command, support, &rows);
+    int status = imp_read_view_rows(command, supports, &rows, points->view_dimensions);
     if (status != IMP_GO_ON)
         return status;
-    size_t count;
     points->rows = rows;
-    status = imp_read_labels(command, labels, &points->labels, &count);
-    if (status == IMP_GO_ON && count != rows.count)
-        status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s has %zu labels for the %zu points of %s; each needs one", labels,
-                              count, rows.count, support);
-    return status;
+    points->view_count = supports->count;
+    imp_error error;
+    if (imp_labels_read(labels, &points->classes, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    size_t count = points->classes.count;
+    if (count != rows.count)
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "%s has %zu labels for the %zu points of %s; each needs one", labels,
+                            count, rows.count, supports->items[0]);
+    points->labels = malloc((count ? count : 1) * sizeof *points->labels);
+    if (!points->labels)
+        return complain_memory(command);
+    memcpy(points->labels, points->classes.label, count * sizeof *points->labels);
+    return IMP_GO_ON;
+}
+
+int imp_check_views(const char *command, const imp_texts *paths, const size_t *dimensions,
+                    const imp_labeled_rows *points)
+{
+    if (paths->count != points->view_count)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "%zu file%s where the supports have %zu: each view comes with its "
+                            "file, in the same order",
+                            paths->count, paths->count == 1 ? "" : "s", points->view_count);
+    for (size_t v = 0; v < paths->count; v++)
+        if (dimensions[v] != points->view_dimensions[v])
+            return imp_complain(IMP_EXIT_FAILURE, command,
+                                "%s: its points have %zu dimensions, the supports have %zu",
+                                paths->items[v], dimensions[v], points->view_dimensions[v]);
+    return IMP_GO_ON;
+}
+
+int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_labels *known)
+{
+    imp_error error;
+    if (imp_labels_renumber(&points->classes, (const char *const *)known->names, known->classes,
+                            &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (points->classes.count > 0)
+        memcpy(points->labels, points->classes.label,
+               points->classes.count * sizeof *points->labels);
+    points->classes.integers =
+        known->integers && (points->classes.integers || points->classes.count == 0);
+    return IMP_GO_ON;
 }
 
 int imp_read_labeled_rows(const char *command, const imp_point_files *files,
@@ -195,13 +279,22 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs points: --support FILE with --labels FILE, or --unlabeled FILE");
     int status = IMP_GO_ON;
+    imp_texts supports = paths_of(&files->supports, support);
     if (support)
-        status = read_supports(command, support, labels, points);
+        status = read_supports(command, &supports, labels, points);
     if (status == IMP_GO_ON && unlabeled) {
         imp_rows more;
-        status = imp_read_rows(command, unlabeled, &more);
+        size_t dimensions[IMP_MOST_TEXTS];
+        imp_texts paths = paths_of(&files->more, unlabeled);
+        status = imp_read_view_rows(command, &paths, &more, dimensions);
+        if (status == IMP_GO_ON && support)
+            status = imp_check_views(command, &paths, dimensions, points);
         if (status == IMP_GO_ON)
             status = append_rows(command, unlabeled, &more, points);
+        if (status == IMP_GO_ON && !support) {
+            points->view_count = paths.count;
+            memcpy(points->view_dimensions, dimensions, sizeof dimensions);
+        }
         free(more.values);
     }
     if (status != IMP_GO_ON)
@@ -211,8 +304,13 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
 
 int imp_check_point_files(const char *command, const imp_point_files *files, const char *output)
 {
-    const char *inputs[] = {files->support, files->labels, files->unlabeled};
-    return imp_check_inputs(command, output, inputs, sizeof inputs / sizeof *inputs);
+    const char *inputs[1 + 2 * IMP_MOST_TEXTS] = {files->labels};
+    size_t count = 1;
+    for (size_t v = 0; v < files->supports.count; v++)
+        inputs[count++] = files->supports.items[v];
+    for (size_t v = 0; v < files->more.count; v++)
+        inputs[count++] = files->more.items[v];
+    return imp_check_inputs(command, output, inputs, count);
 }
 
 size_t imp_count_classes(const int32_t *labels, size_t count)

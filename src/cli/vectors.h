@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "base/labels.h"
 #include "base/npy.h"
 #include "cli/algorithm_options.h"
 #include "cli/cli.h"
@@ -47,8 +48,21 @@ int imp_read_labels(const char *command, const char *path, int32_t **labels, siz
 /* Supports, their labels, and unlabelled points behind them with the label -1. */
 typedef struct imp_labeled_rows {
     imp_rows rows;
-    int32_t *labels; /* (rows.count) */
+    int32_t *labels;                                    /* (rows.count) */
+    imp_labels classes;                                 /* of the supports, with their names */
+    size_t view_count, view_dimensions[IMP_MOST_TEXTS]; /* whose columns stand side by side */
 } imp_labeled_rows;
+
+/* Views of the same points, side by side, and how many columns each has. */
+int imp_read_view_rows(const char *command, const imp_texts *paths, imp_rows *rows,
+                       size_t dimensions[IMP_MOST_TEXTS]);
+
+/* Whether files hold the views that the points have, each with as many columns. */
+int imp_check_views(const char *command, const imp_texts *paths, const size_t *dimensions,
+                    const imp_labeled_rows *points);
+
+/* Numbers the classes as a mixture does that names them so. */
+int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_labels *known);
 
 /* Supports and labels come together; they or the unlabelled points may be missing, but not both. */
 int imp_read_labeled_rows(const char *command, const imp_point_files *files,

@@ -82,11 +82,11 @@ finite number" ]
 
     "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors
     cp m.safetensors before.safetensors
-    npy y.npy 'np.array([0, 0, 1, 3])'
+    npy y.npy 'np.array([0, 0, 1, -3])'
     run --separate-stderr "$IMP" add m.safetensors --support s.npy --labels y.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp add: class 2 has no point, but class 3 does; new classes continue the \
-numbering from 2 on without a gap" ]
+    [ "$stderr" = "imp add: y.npy: label 3 is -3; labels are from 0 on, and -1 is a point without \
+one" ]
     cmp m.safetensors before.safetensors
     npy q.npy 'np.zeros((2, 5))'
     run --separate-stderr "$IMP" predict m.safetensors q.npy
@@ -111,13 +111,14 @@ well; name another file" ]
         done
     done
     for command in "fit -o n.safetensors" "add m.safetensors"; do
-        for twice in support labels unlabeled; do
-            # shellcheck disable=SC2086 # words are options
-            run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --unlabeled u.npy \
-                --$twice again.npy
-            [ "$status" -eq 2 ]
-            [ "$stderr" = "imp ${command%% *}: option '--$twice' is given twice" ]
-        done
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --labels again.npy
+        [ "$status" -eq 2 ]
+        [ "$stderr" = "imp ${command%% *}: option '--labels' is given twice" ]
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --unlabeled u.npy \
+            --unlabeled s.npy
+        [ "$status" -ne 0 ]
     done
     md5sum --check --quiet before
     [ ! -e n.safetensors ]

@@ -11,6 +11,7 @@
 
 #include "base/labels.h"
 #include "failing_allocator.h"
+#include "scratch.h"
 
 /* A .npy file of that type and shape with that data; free with free(). */
 static unsigned char *npy(const char *descr, const char *shape, const void *data, size_t bytes,
@@ -67,8 +68,10 @@ static void integers_and_gaps(void **state)
     const int64_t wide[] = {7, 3, -1, 7, 20000000000};
     assert_string_equal(told_npy("<i8", "(5,)", wide, sizeof wide),
                         "1 0 -1 1 2|3 7 20000000000|integers");
-    const int8_t narrow[] = {1, 0, -5};
+    const int8_t narrow[] = {1, 0, -1}, below[] = {1, -5};
     assert_string_equal(told_npy("|i1", "(3,)", narrow, 3), "1 0 -1|0 1|integers");
+    assert_string_equal(told_npy("|i1", "(2,)", below, 2),
+                        "label 1 is -5; labels are from 0 on, and -1 is a point without one");
     const uint8_t flags[] = {1, 0, 1};
     assert_string_equal(told_npy("|b1", "(3,)", flags, 3), "1 0 1|0 1|integers");
     assert_string_equal(told_npy("<i8", "(0,)", wide, 0), "||integers");
@@ -148,6 +151,31 @@ static void classes_are_renumbered(void **state)
     assert_false(imp_names_are_numbers((const char *const[]){"1", "2"}, 2));
 }
 
+/* What is written is read again, from each kind of file. */
+static void classes_are_written(void **state)
+{
+    const char *const texts[] = {"3\n7\n", "cat\n\xc3\xa9l\xe2\x82\xac\n"};
+    const char *const ends[] = {"y.npy", "y.txt"};
+    const int32_t answer[] = {1, -1, 0, 1};
+    for (size_t t = 0; t < 2; t++)
+        for (size_t e = 0; e < 2; e++) {
+            scratch_path path = scratch_file(state, ends[e]);
+            imp_labels names, again;
+            imp_error error;
+            assert_int_equal(
+                imp_labels_parse((const unsigned char *)texts[t], strlen(texts[t]), &names, NULL),
+                IMP_OK);
+            assert_int_equal(imp_labels_save(path.text, answer, 4, &names, &error), IMP_OK);
+            if (imp_labels_read(path.text, &again, &error))
+                fail_msg("%s", error.message);
+            assert_int_equal(again.integers, t == 0);
+            assert_memory_equal(again.label, answer, sizeof answer);
+            assert_string_equal(again.names[1], names.names[1]);
+            imp_labels_clear(&names);
+            imp_labels_clear(&again);
+        }
+}
+
 static void reading_survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -168,6 +196,7 @@ int main(void)
         cmocka_unit_test(lines),
         cmocka_unit_test(other_files_get_a_sentence),
         cmocka_unit_test(classes_are_renumbered),
+        cmocka_unit_test_setup_teardown(classes_are_written, scratch_setup, scratch_teardown),
         cmocka_unit_test(reading_survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
