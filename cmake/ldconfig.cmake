@@ -1,6 +1,7 @@
 # Tells the system's linker of the library that was just installed to LIBRARY_DIR: it looks into a
-# cache, in which a new library is not yet. Under DESTDIR, and in folders where the linker does not
-# look (other prefixes, packages being made), there is nothing to tell. Never fails the installation.
+# cache, in which a new library is not yet. Under DESTDIR (packages being made) there is nothing to
+# tell; where the linker does not look (other prefixes), it is the user who is told what to set. Never
+# fails the installation.
 if(NOT "$ENV{DESTDIR}" STREQUAL "")
   return()
 endif()
@@ -23,3 +24,5 @@ foreach(folder IN LISTS folders)
     return()
   endif()
 endforeach()
+message(STATUS "Programs find libimp in ${LIBRARY_DIR}, where the system's linker does not look, with "
+  "LD_LIBRARY_PATH=${LIBRARY_DIR}; pkg-config with PKG_CONFIG_PATH=${LIBRARY_DIR}/pkgconfig")

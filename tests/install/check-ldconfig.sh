@@ -30,5 +30,7 @@ installs told "" 0 "$folder/searched"
 installs told "" 0 "$folder/other/../searched"
 installs told "-- Run ldconfig as root, so that programs find libimp in $folder/searched" 1 \
     "$folder/searched"
-installs "" "" 0 "$folder/other"
+installs "" "-- Programs find libimp in $folder/other, where the system's linker does not look, with \
+LD_LIBRARY_PATH=$folder/other; pkg-config with PKG_CONFIG_PATH=$folder/other/pkgconfig" 0 \
+    "$folder/other"
 installs "" "" 0 "$folder/searched" "$folder/stage"
