@@ -3,17 +3,19 @@
 
 #include "cli/class_names.h"
 #include "cli/mixture.h"
+#include "cli/model_points.h"
 #include "cli/vectors.h"
 
 typedef struct settings {
     imp_point_files files;
-    const char *output;
+    const char *output, *model;
     bool json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
     IMP_POINT_OPTIONS(settings, files, "", "old ones or new ones", ""),
+    IMP_POINT_MODEL_OPTION(settings, model),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the new mixture; if not given it replaces the old one"},
@@ -104,8 +106,12 @@ int imp_command_add(int argc, char **argv)
         return status;
     imp_mixture *mixture = NULL;
     imp_lock lock = {-1};
-    imp_labeled_rows points;
-    status = imp_read_labeled_rows(command, &given.files, &points);
+    imp_labeled_rows points = {0};
+    imp_model *model;
+    status = imp_open_vector_model(command, given.model, &model);
+    given.files.model = model;
+    if (status == IMP_GO_ON)
+        status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
         status = imp_mixture_lock(command, output, &lock);
     if (status == IMP_GO_ON)
@@ -114,6 +120,7 @@ int imp_command_add(int argc, char **argv)
         status = add(&given, mixture, &points, output);
     imp_lock_release(&lock);
     imp_labeled_rows_clear(&points);
+    imp_model_free(model);
     imp_mixture_free(mixture);
     return status;
 }

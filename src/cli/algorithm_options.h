@@ -14,7 +14,16 @@
 typedef struct imp_point_files {
     const char *support, *labels, *unlabeled; /* the first of each; NULL: none */
     imp_texts supports, more;                 /* views of labelled and of unlabelled points */
+    const struct imp_model *model;            /* that embeds all of them; NULL: none does */
 } imp_point_files;
+
+/* The option of commands that may embed points before they use them. */
+#define IMP_POINT_MODEL_OPTION(settings, member)                                          \
+    {                                                                                     \
+        IMP_OPTION_TEXT(settings, member),                                                \
+            .name = "model", .argument = "FILE",                                          \
+            .help = "a model that was trained on vectors, to embed the points with first" \
+    }
 
 /* What was parsed: support and unlabeled are the first of their views. */
 static inline void imp_point_files_settle(imp_point_files *files)

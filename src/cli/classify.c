@@ -9,6 +9,7 @@
 #include "cli/answer_truth.h"
 #include "cli/class_names.h"
 #include "cli/destination.h"
+#include "cli/model_points.h"
 #include "methods/method.h"
 #include "methods/rule.h"
 
@@ -308,7 +309,8 @@ static int read_queries(desk *work)
 {
     size_t dimensions[IMP_MOST_TEXTS];
     const settings *given = work->given;
-    int status = imp_read_view_rows(command, &given->queries, &work->queries, dimensions);
+    int status = imp_read_view_rows(command, given->files.model, &given->queries, &work->queries,
+                                    dimensions);
     if (status == IMP_GO_ON)
         status = imp_check_views(command, &given->queries, dimensions, &work->points);
     if (status == IMP_GO_ON)
@@ -317,7 +319,7 @@ static int read_queries(desk *work)
     return status;
 }
 
-static int classify_points(const settings *given)
+static int classify_rows(const settings *given)
 {
     if (!given->files.support || !given->files.labels || given->queries.count == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
@@ -358,6 +360,25 @@ static int classify_points(const settings *given)
     return status;
 }
 
+/* Points as they are, or embedded by a model, whose method and numbers are then the usual ones. */
+static int classify_points(const settings *given)
+{
+    settings known = *given;
+    imp_model *model;
+    int status = imp_open_vector_model(command, given->pictures.model, &model);
+    if (status != IMP_GO_ON)
+        return status;
+    if (model) {
+        const imp_model_info *info = imp_model_info_of(model);
+        known.files.model = model;
+        known.method = given->method ? given->method : info->method;
+        known.rule = imp_rule_over(&given->rule, &info->rule);
+    }
+    status = classify_rows(&known);
+    imp_model_free(model);
+    return status;
+}
+
 static int classify_pictures(const settings *given, char **paths, int count)
 {
     if (given->output || given->truth)
@@ -394,7 +415,9 @@ int imp_command_classify(int argc, char **argv)
         return imp_complain(IMP_EXIT_USAGE, command,
                             given.html ? "--html shows pictures, not points"
                                        : "--csv, --copy-to and --link-to are for pictures");
-    const char *option = imp_only_for_pictures(&given.pictures);
+    imp_picture_settings others = given.pictures;
+    others.model = NULL; /* which may be one that was trained on vectors */
+    const char *option = imp_only_for_pictures(&others);
     if (option || given.pictures.threads > 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "%s goes with pictures; points are classified as they are",

@@ -5,13 +5,15 @@
 
 #include "cli/class_names.h"
 #include "cli/mixture.h"
+#include "cli/model_points.h"
 #include "cli/vectors.h"
+#include "methods/rule.h"
 
 typedef struct settings {
     imp_point_files files;
     imp_rule rule;
     imp_choice_settings choice;
-    const char *output;
+    const char *output, *model;
     bool json;
 } settings;
 
@@ -21,6 +23,7 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Method")},
     IMP_PRESET_OPTION(settings, choice),
     {IMP_OPTION_REST},
+    IMP_POINT_MODEL_OPTION(settings, model),
     IMP_MORE_CHOICE_OPTIONS(settings, choice),
     {IMP_OPTION_RULE(settings, rule)},
     {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
@@ -88,13 +91,21 @@ int imp_command_fit(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_lock lock = {-1};
-    imp_labeled_rows points;
-    status = imp_read_labeled_rows(command, &given.files, &points);
+    imp_labeled_rows points = {0};
+    imp_model *model;
+    status = imp_open_vector_model(command, given.model, &model);
+    if (model) {
+        given.files.model = model;
+        given.rule = imp_rule_over(&given.rule, &imp_model_info_of(model)->rule);
+    }
+    if (status == IMP_GO_ON)
+        status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
         status = imp_mixture_lock(command, given.output, &lock);
     if (status == IMP_GO_ON)
         status = fit(&given, &points);
     imp_lock_release(&lock);
     imp_labeled_rows_clear(&points);
+    imp_model_free(model);
     return status;
 }

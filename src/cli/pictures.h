@@ -24,7 +24,7 @@ typedef struct imp_picture_settings {
 #define IMP_PICTURE_OPTIONS(settings, member)                                                      \
     {IMP_OPTION_TEXT(settings, member.model), .name = "model", .argument = "FILE",                 \
      .otherwise = "built in, of handwritten characters",                                           \
-     .help = "the model that embeds pictures"},                                                    \
+     .help = "the model that embeds pictures, or points if it was trained on vectors"},                                                    \
     {IMP_OPTION_TEXT(settings, member.embedder), .name = "embedder", .argument = "COMMAND",        \
      .help = "instead: a program that embeds files of any kind (docs/embedders.md)"},              \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \

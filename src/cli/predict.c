@@ -7,11 +7,12 @@
 #include "cli/class_names.h"
 #include "cli/destination.h"
 #include "cli/mixture.h"
+#include "cli/model_points.h"
 #include "cli/vectors.h"
 
 typedef struct settings {
     double open_set_rate; /* NAN: as the mixture has it */
-    const char *output, *truth;
+    const char *output, *truth, *model;
     bool open_set, json;
 } settings;
 
@@ -26,6 +27,7 @@ static const imp_option options[] = {
      .help = "also write the answers, as .npy or, by another ending, as lines"},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
      .help = "the points' true classes, to count right answers by"},
+    IMP_POINT_MODEL_OPTION(settings, model),
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
@@ -264,7 +266,8 @@ static int predict(const settings *given, const imp_mixture *mixture,
 }
 
 /* Opens the points, all of whose views are read at once where there are several. */
-static int open_points(const imp_mixture *mixture, const imp_texts *views, imp_point_file *points)
+static int open_points(const settings *given, const imp_mixture *mixture, const imp_texts *views,
+                       imp_point_file *points)
 {
     imp_mixture_choice choice;
     imp_mixture_choice_of(mixture, &choice, sizeof choice);
@@ -274,10 +277,14 @@ static int open_points(const imp_mixture *mixture, const imp_texts *views, imp_p
                             "the mixture knows points in %zu view%s; give a file for each, in the "
                             "order in which they were fitted",
                             known, known == 1 ? "" : "s");
-    if (known == 1)
+    if (known == 1 && !given->model)
         return imp_point_file_open(command, views->items[0], false, points);
-    int status = imp_read_view_rows(command, views, &points->rows, dimensions);
-    for (size_t v = 0; v < known && status == IMP_GO_ON; v++) {
+    imp_model *model;
+    int status = imp_open_vector_model(command, given->model, &model);
+    if (status == IMP_GO_ON)
+        status = imp_read_view_rows(command, model, views, &points->rows, dimensions);
+    imp_model_free(model);
+    for (size_t v = 0; v < choice.views && status == IMP_GO_ON; v++) {
         size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
         if (dimensions[v] != wanted)
             status = imp_complain(IMP_EXIT_FAILURE, command,
@@ -306,7 +313,7 @@ int imp_command_predict(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
-        status = open_points(mixture, &views, &points);
+        status = open_points(&given, mixture, &views, &points);
     imp_error error;
     if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))

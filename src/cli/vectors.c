@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "cli/destination.h"
+#include "cli/model_points.h"
 #include "methods/contingency.h"
 
 /* ---- reading ---- */
@@ -168,15 +169,18 @@ static int append_rows(const char *command, const char *path, const imp_rows *mo
     return IMP_GO_ON;
 }
 
-int imp_read_view_rows(const char *command, const imp_texts *paths, imp_rows *rows,
-                       size_t dimensions[IMP_MOST_TEXTS])
+int imp_read_view_rows(const char *command, const struct imp_model *model, const imp_texts *paths,
+                       imp_rows *rows, size_t dimensions[IMP_MOST_TEXTS])
 {
     imp_rows views[IMP_MOST_TEXTS] = {0};
     size_t width = 0, first = 0, values;
     int status = IMP_GO_ON;
     *rows = (imp_rows){0};
+    if (model && paths->count > 1)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--model embeds points of one view, and here are %zu", paths->count);
     for (size_t v = 0; v < paths->count && status == IMP_GO_ON; v++) {
-        status = imp_read_rows(command, paths->items[v], &views[v]);
+        status = imp_read_embedded(command, model, paths->items[v], &views[v]);
         dimensions[v] = views[v].dimensions;
         width += views[v].dimensions;
         if (status == IMP_GO_ON && views[v].count != views[0].count)
@@ -212,11 +216,11 @@ static imp_texts paths_of(const imp_texts *views, const char *first)
     return views->count > 0 ? *views : (imp_texts){{first}, first != NULL};
 }
 
-static int read_supports(const char *command, const imp_texts *supports, const char *labels,
-                         imp_labeled_rows *points)
+static int read_supports(const char *command, const struct imp_model *model,
+                         const imp_texts *supports, const char *labels, imp_labeled_rows *points)
 {
     imp_rows rows;
-    int status = imp_read_view_rows(command, supports, &rows, points->view_dimensions);
+    int status = imp_read_view_rows(command, model, supports, &rows, points->view_dimensions);
     if (status != IMP_GO_ON)
         return status;
     points->rows = rows;
@@ -281,12 +285,12 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
     int status = IMP_GO_ON;
     imp_texts supports = paths_of(&files->supports, support);
     if (support)
-        status = read_supports(command, &supports, labels, points);
+        status = read_supports(command, files->model, &supports, labels, points);
     if (status == IMP_GO_ON && unlabeled) {
         imp_rows more;
         size_t dimensions[IMP_MOST_TEXTS];
         imp_texts paths = paths_of(&files->more, unlabeled);
-        status = imp_read_view_rows(command, &paths, &more, dimensions);
+        status = imp_read_view_rows(command, files->model, &paths, &more, dimensions);
         if (status == IMP_GO_ON && support)
             status = imp_check_views(command, &paths, dimensions, points);
         if (status == IMP_GO_ON)

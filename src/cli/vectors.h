@@ -53,9 +53,10 @@ typedef struct imp_labeled_rows {
     size_t view_count, view_dimensions[IMP_MOST_TEXTS]; /* whose columns stand side by side */
 } imp_labeled_rows;
 
-/* Views of the same points, side by side, and how many columns each has. */
-int imp_read_view_rows(const char *command, const imp_texts *paths, imp_rows *rows,
-                       size_t dimensions[IMP_MOST_TEXTS]);
+/* Views of the same points, side by side, and how many columns each has; embedded by the model if
+ * that is not NULL, which knows points of one view. */
+int imp_read_view_rows(const char *command, const struct imp_model *model, const imp_texts *paths,
+                       imp_rows *rows, size_t dimensions[IMP_MOST_TEXTS]);
 
 /* Whether files hold the views that the points have, each with as many columns. */
 int imp_check_views(const char *command, const imp_texts *paths, const size_t *dimensions,

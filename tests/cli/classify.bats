@@ -108,7 +108,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
 }
 
 @test "classify: what only pictures have is refused with points" {
-    for option in "--model m.safetensors" --skip-broken "--ink invert" "--threads 1"; do
+    for option in --skip-broken "--ink invert" "--threads 1"; do
         # shellcheck disable=SC2086 # words are options
         fails 2 "${option%% *} goes with pictures; points are classified as they are" \
             --support s.npy --labels y.npy --query q.npy $option

@@ -102,3 +102,18 @@ assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "f
     [ "$status" -eq 2 ]
     [ ! -e no.npy ]
 }
+
+@test "a model of vectors classifies, fits, predicts and adds points" {
+    model=(--model run/model.safetensors)
+    run --separate-stderr "$IMP" classify "${model[@]}" --support x.npy --labels y.txt --query shards \
+        --truth y.txt --json
+    [ "$status" -eq 0 ]
+    json 'o["accuracy"] > 0.95 and len(o["clusters"][0]["mean"]) == 3'
+    "$IMP" fit "${model[@]}" --support x.npy --labels y.txt -o m.safetensors >/dev/null
+    "$IMP" add "${model[@]}" m.safetensors --unlabeled shards >/dev/null
+    run --separate-stderr "$IMP" predict "${model[@]}" m.safetensors x.npy --truth y.txt --json
+    json 'o["accuracy"] > 0.95'
+    run "$IMP" fit "${model[@]}" --support x.npy --support x.npy --labels y.npy -o no.safetensors
+    [[ "$output" == *"--model embeds points of one view, and here are 2"* ]]
+    [ ! -e no.safetensors ]
+}
