@@ -149,6 +149,30 @@ def times(imp, place, items, dimensions, kinds=10):
             "largest_ms": round(float(np.max(spent)), 1)}
 
 
+def draw(curves, path):
+    """All curves in one picture, where matplotlib is there."""
+    try:
+        import matplotlib
+    except ImportError:
+        return
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "label"
+    import matplotlib.pyplot as plt
+
+    found = {name: curve for name, curve in curves.items() if name != "about"}
+    figure, axes = plt.subplots(1, len(found), figsize=(3.4 * len(found), 3), sharey=True)
+    for place, (name, curve) in zip(np.atleast_1d(axes), found.items()):
+        for order, style in (("asked", "-"), ("random", "--")):
+            place.plot(range(1, len(curve[order]) + 1), 100 * np.array(curve[order]), style, label=order)
+        place.set_title(name, fontsize=8)
+        place.set_xlabel("answers")
+        place.grid(alpha=0.3)
+    np.atleast_1d(axes)[0].set_ylabel("% of the pile right")
+    np.atleast_1d(axes)[0].legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--imp", default=str(ROOT / "build/release/bin/imp"))
@@ -172,6 +196,7 @@ def main():
     text = io.StringIO()
     json.dump(result, text, indent=1)
     Path(given.out).write_text(text.getvalue() + "\n", encoding="utf-8")
+    draw(result.get("curves", {}), Path(given.out).with_suffix(".svg"))
     for name, found in result.get("curves", {}).items():
         if name != "about":
             print(name, found["right_after_answers"]["500"], found["answers_until_right"],

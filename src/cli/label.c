@@ -25,8 +25,8 @@ static const imp_option options[] = {
      .help = "where answers are kept; it is made, or gone on with (default PILE.imp-label, in this "
              "folder)"},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "labels to begin with: CSV with the columns name and class, an export in JSON, or "
-             ".npy"},
+     .help = "labels to begin with: CSV with the columns name and class, an export in JSON, .npy, "
+             "or a folder whose sub-folders are classes"},
     {IMP_OPTION_TEXT(settings, texts), .name = "texts", .argument = "FILE",
      .help = "for vectors: a line of text for each, which is shown"},
     {IMP_OPTION_TEXTS(settings, exports), .name = "export", .argument = "FORMAT:PATH",

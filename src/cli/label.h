@@ -32,8 +32,8 @@ void imp_label_pile_clear(imp_label_pile *pile);
 imp_project_pile imp_label_pile_view(const imp_label_pile *pile);
 imp_label_source imp_label_pile_source(const imp_label_pile *pile);
 
-/* Names items by a CSV file (name, class), a JSON export, or .npy labels of all items (negative:
- * none). What is named already keeps its name. */
+/* Names items by a CSV file (name, class), a JSON export, .npy labels of all items (negative:
+ * none), or a folder whose sub-folders are classes. What is named already keeps its name. */
 int imp_label_import(imp_project *project, const char *path);
 
 /* The class of every item by such a file, or by the sub-folders of the pile if it is "folders";

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/label.h"
+#include "data/checksum.h"
 #include "data/csv.h"
 
 static const char command[] = "label";
@@ -61,7 +62,60 @@ static int tell_one(directory *list, const char *name, const char *class, on_lab
     return *class ? told(found->item, class, context) : IMP_GO_ON;
 }
 
-/* ---- formats ---- */
+/* ---- folders ---- */
+
+typedef struct content {
+    uint64_t digest;
+    size_t item;
+} content;
+
+static int by_digest(const void *a, const void *b)
+{
+    uint64_t x = ((const content *)a)->digest, y = ((const content *)b)->digest;
+    return (x > y) - (x < y);
+}
+
+/* Sub-folders that are classes, such as an export: items are known by their contents, wherever they
+ * lie now. */
+static int read_folder(const char *path, const uint64_t *digests, size_t count, on_label *told,
+                       void *context)
+{
+    imp_gallery gallery = {.any = true};
+    imp_error error;
+    content *sorted = malloc(count * sizeof *sorted);
+    size_t strangers = 0;
+    int status = sorted ? IMP_GO_ON : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    if (status == IMP_GO_ON && imp_gallery_add_classes(&gallery, path, &error) != IMP_OK)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    for (size_t i = 0; i < count && status == IMP_GO_ON; i++)
+        sorted[i] = (content){digests[i], i};
+    if (status == IMP_GO_ON)
+        qsort(sorted, count, sizeof *sorted, by_digest);
+    for (size_t k = 0; k < gallery.count && status == IMP_GO_ON; k++) {
+        if (gallery.pictures[k].class < 0)
+            continue;
+        uint8_t *bytes;
+        size_t size;
+        if (imp_gallery_bytes(&gallery, k, &bytes, &size, &error) != IMP_OK) {
+            status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+            break;
+        }
+        content key = {imp_checksum(bytes, size), 0};
+        imp_release(bytes);
+        content *found = bsearch(&key, sorted, count, sizeof *sorted, by_digest);
+        if (found)
+            status = told(found->item, gallery.classes[gallery.pictures[k].class], context);
+        strangers += !found;
+    }
+    if (status == IMP_GO_ON && strangers > 0)
+        imp_complain(EXIT_SUCCESS, command, "%zu of the files in '%s' are not in this pile",
+                     strangers, path);
+    free(sorted);
+    imp_gallery_clear(&gallery);
+    return status;
+}
+
+/* ---- files ---- */
 
 /* Columns "name" and "class", in any order and among others. */
 static int read_csv(const char *path, char *bytes, size_t size, directory *list, on_label *told,
@@ -138,9 +192,11 @@ static int read_npy(const char *path, size_t count, on_label *told, void *contex
     return status;
 }
 
-static int read_labels(const char *path, char *const *names, size_t count, on_label *told,
-                       void *context)
+static int read_labels(const char *path, char *const *names, const uint64_t *digests, size_t count,
+                       on_label *told, void *context)
 {
+    if (imp_is_folder_or_archive(path))
+        return read_folder(path, digests, count, told, context);
     if (ends_with(path, ".npy"))
         return read_npy(path, count, told, context);
     unsigned char *bytes;
@@ -179,7 +235,7 @@ static int name_item(size_t item, const char *class, void *context)
 
 int imp_label_import(imp_project *project, const char *path)
 {
-    return read_labels(path, project->name, project->count, name_item, project);
+    return read_labels(path, project->name, project->digest, project->count, name_item, project);
 }
 
 /* ---- the truth ---- */
@@ -226,7 +282,7 @@ int imp_label_truth(const imp_label_pile *pile, const char *path, int32_t **trut
         for (size_t i = 0; i < gallery->count; i++)
             own.truth[i] = gallery->pictures[i].class;
     } else {
-        status = read_labels(path, pile->name, pile->count, note_truth, &own);
+        status = read_labels(path, pile->name, pile->digest, pile->count, note_truth, &own);
     }
     for (size_t i = 0; i < pile->count && status == IMP_GO_ON; i++)
         if (own.truth[i] == IMP_UNKNOWN)

@@ -92,6 +92,19 @@ static int name_files(imp_label_pile *pile)
     return IMP_GO_ON;
 }
 
+/* Whether the page can show pictures: an embedder takes files of any kind, the first of which
+ * tells. */
+static bool has_pictures(const imp_gallery *gallery)
+{
+    uint8_t *bytes;
+    size_t size;
+    if (imp_gallery_bytes(gallery, 0, &bytes, &size, NULL) != IMP_OK)
+        return false;
+    bool known = size > 0 && imp_image_begins(bytes, size);
+    imp_release(bytes);
+    return known;
+}
+
 static int embed(imp_label_pile *pile, const imp_picture_settings *settings)
 {
     imp_model *model = NULL;
@@ -106,6 +119,7 @@ static int embed(imp_label_pile *pile, const imp_picture_settings *settings)
         const imp_gallery *gallery = &pile->embedded.gallery;
         imp_tell_coloured(command, settings, imp_gallery_coloured(gallery), gallery->count);
         pile->embedder = strdup(imp_model_word(settings, model));
+        pile->kind = has_pictures(gallery) ? "pictures" : "files";
     }
     imp_model_free(model);
     return status;
@@ -115,10 +129,7 @@ int imp_label_pile_open(imp_label_pile *pile, const char *place, const char *tex
                         const imp_picture_settings *settings)
 {
     bool files = imp_is_folder_or_archive(place);
-    *pile = (imp_label_pile){.place = place,
-                             .kind = !files               ? "vectors"
-                                     : settings->embedder ? "files"
-                                                          : "pictures"};
+    *pile = (imp_label_pile){.place = place, .kind = "vectors"};
     if (!files && imp_only_for_pictures(settings))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "%s goes with a folder or an archive, which '%s' is not",

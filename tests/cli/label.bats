@@ -165,6 +165,9 @@ for k in range(2):
     [ "$(find sorted/one -type f | wc -l)" -eq "$(find drawn -name '*.png' | wc -l)" ]
     [ "$(find linked -type l | wc -l)" -eq "$(find drawn -name '*.png' | wc -l)" ]
     [ "$(find support/one -type f | wc -l)" -eq 1 ]
+    run --separate-stderr "$IMP" label drawn --project third.imp-label --labels support --export csv:third.csv
+    [ "$status" -eq 0 ]
+    [ "$(grep -c ',"one",yes,' third.csv)" -eq 1 ]
     run "$IMP" classify --support support sorted/one/*.png --json
     [ "$status" -eq 0 ]
     printf 'name,class\n%s,../one\n' "$first" >bad.csv
@@ -182,4 +185,20 @@ for k in range(2):
     npy truth.npy 'np.repeat(np.arange(3), 20) - 1'
     run "$IMP" label pile.npy --simulate truth.npy
     [[ $status -eq 1 && $output == *"does not say what 'row 0' is"* ]]
+}
+
+@test "label: texts by an embedder are shown as texts, pictures as pictures" {
+    mkdir mails
+    for k in 1 2 3 4 5 6; do echo "mail $k about <b>things</b>" >"mails/$k.txt"; done
+    embedder="/usr/bin/python3 $BATS_TEST_DIRNAME/../embedder.py"
+    "$IMP" label mails --embedder "$embedder" --no-cache --no-browser >address 2>log 3>&- &
+    server=$!
+    until [ -s address ]; do kill -0 "$server" || { cat log; return 1; }; sleep 0.05; done
+    address=$(cat address)
+    run curl -sS "${address}state"
+    json 'o["kind"] == "files" and o["items"] == 6'
+    run curl -sS "${address}names?items=0,5"
+    json 'o[0]["text"].startswith("mail 1 about <b>") and o[1]["name"] == "6.txt"'
+    run curl -s -o /dev/null -w '%{http_code}' "${address}picture?item=0&side=96"
+    [ "$output" = 404 ]
 }
