@@ -18,6 +18,7 @@ import io
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -185,7 +186,7 @@ def main():
     result = {}
     if given.part and os.path.exists(given.out):
         result = json.loads(Path(given.out).read_text(encoding="utf-8"))
-    about = {"command": " ".join(["bench/label.py", *sys.argv[1:]]), "threads": os.cpu_count(),
+    about = {"command": " ".join(["bench/label.py", *(re.sub(r"[^=,]*/", "", word) for word in sys.argv[1:])]), "threads": os.cpu_count(),
              "version": run(given.imp, "--version").decode().strip(), "machine": platform.machine()}
     with tempfile.TemporaryDirectory() as place:
         if given.part != "times":
