@@ -75,6 +75,7 @@ typedef struct imp_train_options {
      * slower, and in a resumed run, whose schedule stays, the run ends as if `proceed` had said
      * so. */
     double minutes;
+    bool tensorboard; /* also write events into the folder that TensorBoard shows */
     bool skip_broken; /* leave out pictures that cannot be read, where it opens the data itself */
 } imp_train_options;
 

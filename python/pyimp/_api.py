@@ -376,6 +376,7 @@ class TrainOptions(Structure):
         ("context", c_void_p),
         ("notice", TrainNotice),
         ("minutes", c_double),
+        ("tensorboard", c_bool),
         ("skip_broken", c_bool),
     ]
 

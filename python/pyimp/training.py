@@ -88,6 +88,7 @@ def train(
     resume: bool = False,
     threads: int = 0,
     minutes: float = 0,
+    tensorboard: bool = False,
     skip_broken: bool = False,
     callback: Callable[[dict[str, Any]], Any] | None = None,
     **settings: Any,
@@ -108,6 +109,8 @@ def train(
     minutes : float, default=0
         Fit the updates and their schedule into this time, as `imp train --minutes` does; 0 takes
         what the updates take.
+    tensorboard : bool, default=False
+        Also write events into the folder that TensorBoard shows.
     skip_broken : bool, default=False
         Leave out pictures that cannot be read, instead of failing.
     callback : callable or None, default=None
@@ -124,6 +127,7 @@ def train(
     options.folder = os.fsencode(folder)
     options.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
     options.minutes = float(minutes)
+    options.tensorboard = bool(tensorboard)
     options.skip_broken = bool(skip_broken)
     if resume and recipe is not None:
         raise ValueError("a run that is resumed has its recipe already")

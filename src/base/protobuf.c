@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { VARINT = 0, DELIMITED = 2, FIXED32 = 5 };
+enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5 };
 
 static void append(imp_message *message, const void *bytes, size_t size)
 {
@@ -56,15 +56,29 @@ void imp_message_integer(imp_message *message, unsigned field, uint64_t value)
     append_varint(message, value);
 }
 
+/* Little-endian. */
+static void append_fixed(imp_message *message, uint64_t bits, size_t size)
+{
+    unsigned char bytes[8];
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i & 0xff);
+    append(message, bytes, size);
+}
+
+void imp_message_double(imp_message *message, unsigned field, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    append_tag(message, field, FIXED64);
+    append_fixed(message, bits, sizeof bits);
+}
+
 void imp_message_float(imp_message *message, unsigned field, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    unsigned char bytes[4];
-    for (int i = 0; i < 4; i++)
-        bytes[i] = (unsigned char)(bits >> 8 * i & 0xff);
     append_tag(message, field, FIXED32);
-    append(message, bytes, sizeof bytes);
+    append_fixed(message, bits, sizeof bits);
 }
 
 void imp_message_bytes(imp_message *message, unsigned field, const void *bytes, size_t size)

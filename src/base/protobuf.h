@@ -1,5 +1,6 @@
 /*
- * protobuf.h - writing Protocol Buffers by hand: as much of the wire format as ONNX needs.
+ * protobuf.h - writing Protocol Buffers by hand: as much of the wire format as ONNX and
+ * TensorBoard need.
  *
  * A message is a buffer of fields; a message within a message is a buffer written as bytes. A
  * buffer that runs out of memory stays failed and swallows what follows, so that only its end is
@@ -19,6 +20,7 @@ typedef struct imp_message {
 } imp_message;
 
 void imp_message_integer(imp_message *message, unsigned field, uint64_t value);
+void imp_message_double(imp_message *message, unsigned field, double value);
 void imp_message_float(imp_message *message, unsigned field, float value);
 void imp_message_bytes(imp_message *message, unsigned field, const void *bytes, size_t size);
 void imp_message_text(imp_message *message, unsigned field, const char *text);

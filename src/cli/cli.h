@@ -59,6 +59,9 @@ int imp_command_metrics(int argc, char **argv);
 extern const imp_usage imp_paper_usage;
 int imp_command_paper(int argc, char **argv);
 
+extern const imp_usage imp_plot_usage;
+int imp_command_plot(int argc, char **argv);
+
 extern const imp_usage imp_predict_usage;
 int imp_command_predict(int argc, char **argv);
 

@@ -4,17 +4,29 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 
+/* clang-format off */
 const imp_command imp_commands[] = {
-    {&imp_add_usage, imp_command_add},           {&imp_bench_usage, imp_command_bench},
-    {&imp_classify_usage, imp_command_classify}, {&imp_cluster_usage, imp_command_cluster},
-    {&imp_data_usage, imp_command_data},         {&imp_demo_usage, imp_command_demo},
-    {&imp_embed_usage, imp_command_embed},       {&imp_episode_usage, imp_command_episode},
-    {&imp_eval_usage, imp_command_eval},         {&imp_fit_usage, imp_command_fit},
-    {&imp_help_usage, imp_command_help},         {&imp_label_usage, imp_command_label},
-    {&imp_metrics_usage, imp_command_metrics},   {&imp_model_usage, imp_command_model},
-    {&imp_paper_usage, imp_command_paper},       {&imp_predict_usage, imp_command_predict},
-    {&imp_train_usage, imp_command_train},       {NULL, NULL},
+    {&imp_add_usage, imp_command_add},
+    {&imp_bench_usage, imp_command_bench},
+    {&imp_classify_usage, imp_command_classify},
+    {&imp_cluster_usage, imp_command_cluster},
+    {&imp_data_usage, imp_command_data},
+    {&imp_demo_usage, imp_command_demo},
+    {&imp_embed_usage, imp_command_embed},
+    {&imp_episode_usage, imp_command_episode},
+    {&imp_eval_usage, imp_command_eval},
+    {&imp_fit_usage, imp_command_fit},
+    {&imp_help_usage, imp_command_help},
+    {&imp_label_usage, imp_command_label},
+    {&imp_metrics_usage, imp_command_metrics},
+    {&imp_model_usage, imp_command_model},
+    {&imp_paper_usage, imp_command_paper},
+    {&imp_plot_usage, imp_command_plot},
+    {&imp_predict_usage, imp_command_predict},
+    {&imp_train_usage, imp_command_train},
+    {NULL, NULL},
 };
+/* clang-format on */
 
 const imp_command *imp_command_find(const char *name)
 {

@@ -87,6 +87,11 @@ void imp_page_doubt(imp_page *page, const char *sentence)
 
 void imp_page_begin(imp_page *page, const char *path, const char *title)
 {
+    imp_page_begin_live(page, path, title, 0);
+}
+
+void imp_page_begin_live(imp_page *page, const char *path, const char *title, int seconds)
+{
     *page = (imp_page){.buffer = imp_allocate(BUFFER, 1)};
     page->status = page->buffer ? imp_writer_open(&page->writer, path, &page->error)
                                 : imp_fail_memory(&page->error, "a page");
@@ -96,8 +101,10 @@ void imp_page_begin(imp_page *page, const char *path, const char *title)
                    "<meta charset=\"utf-8\">\n"
                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                    "img-src data:; style-src 'unsafe-inline'\">\n"
-                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                   "<title>");
+                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    if (seconds > 0)
+        imp_page_write(page, "<meta http-equiv=\"refresh\" content=\"%d\">\n", seconds);
+    put_text(page, "<title>");
     imp_page_text(page, title);
     put_text(page, "</title>\n<style>\n");
     put_text(page, imp_page_style);
@@ -188,6 +195,15 @@ void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture
     imp_page_write(page, "\">");
     imp_release(bytes);
     imp_image_clear(&image);
+}
+
+void imp_page_svg(imp_page *page, const uint8_t *bytes, size_t size, const char *alternative)
+{
+    imp_page_write(page, "<img class=\"chart\" alt=\"");
+    imp_page_text(page, alternative);
+    imp_page_write(page, "\" src=\"data:image/svg+xml;base64,");
+    put_base64(page, bytes, size);
+    imp_page_write(page, "\">\n");
 }
 
 const char *imp_page_name(const char *path)

@@ -33,6 +33,9 @@ extern const char imp_page_style[];
 /* Begins the page at `path`, up to its heading; `title` may be any text. */
 void imp_page_begin(imp_page *page, const char *path, const char *title);
 
+/* The same for a page that the browser loads again every so many seconds. */
+void imp_page_begin_live(imp_page *page, const char *path, const char *title, int seconds);
+
 /* Ends it and puts it in its place. After a failure what was there before is still there. */
 imp_status imp_page_end(imp_page *page, imp_error *error);
 
@@ -48,6 +51,9 @@ void imp_page_doubt(imp_page *page, const char *sentence);
 /* A picture of the gallery as an <img> of at most `side` pixels each way, with its path as the
  * alternative text. */
 void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture, uint32_t side);
+
+/* An SVG as an <img>, with any text as the alternative. */
+void imp_page_svg(imp_page *page, const uint8_t *bytes, size_t size, const char *alternative);
 
 /* The part of a path behind the last slash. */
 const char *imp_page_name(const char *path);

@@ -22,7 +22,7 @@ typedef struct arguments {
     const char *out, *recipe, *resume;
     int64_t threads;
     double minutes;
-    bool quiet, list_recipes, skip_broken;
+    bool quiet, list_recipes, skip_broken, tensorboard;
 } arguments;
 #define IMP_ARGUMENTS arguments
 
@@ -45,6 +45,8 @@ static const imp_option options[] = {
     {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(arguments, skip_broken), .name = "skip-broken",
      .help = "leave out pictures that cannot be read, and say which"},
+    {IMP_OPTION_FLAG(arguments, tensorboard), .name = "tensorboard",
+     .help = "also write what TensorBoard shows, into the run's folder"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("Data (what is not given is chosen to suit a folder)")},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
@@ -373,6 +375,7 @@ static int train(arguments *given)
     wanted.proceed = proceed;
     wanted.notice = give_notice;
     wanted.minutes = given->minutes;
+    wanted.tensorboard = given->tensorboard;
     wanted.context = &own;
     imp_train_result result;
     imp_interrupt_catch();

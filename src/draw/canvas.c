@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { MOST_PIXELS = 32767 }; /* that cairo can draw, a side */
 
@@ -24,6 +25,7 @@ imp_status imp_picture_check(const char *path, imp_error *error)
 
 static imp_status fail_drawing(const char *path, cairo_status_t fault, imp_error *error)
 {
+    path = path ? path : "a chart";
     switch (fault) {
     case CAIRO_STATUS_NO_MEMORY:
         return imp_fail_memory(error, "a picture");
@@ -37,11 +39,32 @@ static imp_status fail_drawing(const char *path, cairo_status_t fault, imp_error
 
 /* ---- the file ---- */
 
+static void keep_bytes(imp_canvas *canvas, const unsigned char *data, size_t length)
+{
+    if (length > canvas->room - canvas->size) {
+        size_t room = 2 * (canvas->size + length);
+        uint8_t *larger = imp_allocate(room, 1);
+        if (!larger) {
+            imp_fail_memory(&canvas->fault, "a picture");
+            return;
+        }
+        if (canvas->size > 0)
+            memcpy(larger, canvas->bytes, canvas->size);
+        imp_release(canvas->bytes);
+        canvas->bytes = larger;
+        canvas->room = room;
+    }
+    memcpy(canvas->bytes + canvas->size, data, length);
+    canvas->size += length;
+}
+
 static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned length)
 {
     imp_canvas *canvas = closure;
-    if (!canvas->fault.status) /* the first fault is the one to tell */
+    if (!canvas->fault.status && canvas->path) /* the first fault is the one to tell */
         imp_writer_write(&canvas->writer, data, length, &canvas->fault);
+    else if (!canvas->fault.status)
+        keep_bytes(canvas, data, length);
     return canvas->fault.status ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
@@ -95,7 +118,25 @@ static void give_up(imp_canvas *canvas)
 {
     cairo_destroy(canvas->cairo);
     cairo_surface_destroy(canvas->surface);
-    imp_writer_abandon(&canvas->writer);
+    if (canvas->path)
+        imp_writer_abandon(&canvas->writer);
+    imp_release(canvas->bytes);
+}
+
+/* Takes up the sheet once it is known where it goes. */
+static imp_status lay_out(imp_canvas *canvas, int width, int height, imp_error *error)
+{
+    canvas->surface = create_surface(canvas, width, height);
+    canvas->cairo = cairo_create(canvas->surface);
+    plain_letters(canvas->cairo);
+    cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
+    cairo_paint(canvas->cairo);
+    cairo_status_t fault = cairo_status(canvas->cairo);
+    if (fault) {
+        give_up(canvas);
+        return fail_drawing(canvas->path, fault, error);
+    }
+    return IMP_OK;
 }
 
 imp_status imp_canvas_open(imp_canvas *canvas, const char *path, int width, int height,
@@ -109,22 +150,17 @@ imp_status imp_canvas_open(imp_canvas *canvas, const char *path, int width, int 
                           width, height, MOST_PIXELS);
     if (!status)
         status = imp_writer_open(&canvas->writer, path, error);
-    if (status)
-        return status;
-    canvas->surface = create_surface(canvas, width, height);
-    canvas->cairo = cairo_create(canvas->surface);
-    plain_letters(canvas->cairo);
-    cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
-    cairo_paint(canvas->cairo);
-    cairo_status_t fault = cairo_status(canvas->cairo);
-    if (fault) {
-        give_up(canvas);
-        return fail_drawing(path, fault, error);
-    }
-    return IMP_OK;
+    return status ? status : lay_out(canvas, width, height, error);
 }
 
-imp_status imp_canvas_save(imp_canvas *canvas, imp_error *error)
+imp_status imp_canvas_open_memory(imp_canvas *canvas, int width, int height, imp_error *error)
+{
+    *canvas = (imp_canvas){.is_svg = true};
+    return lay_out(canvas, width, height, error);
+}
+
+/* Ends the drawing: all its bytes have gone where they go. */
+static imp_status finish(imp_canvas *canvas, imp_error *error)
 {
     cairo_status_t fault = cairo_status(canvas->cairo);
     if (!fault && !canvas->is_svg)
@@ -132,13 +168,27 @@ imp_status imp_canvas_save(imp_canvas *canvas, imp_error *error)
     cairo_surface_finish(canvas->surface); /* which is when an SVG is written */
     if (!fault)
         fault = cairo_surface_status(canvas->surface);
-    imp_status status;
     if (canvas->fault.status)
-        status = imp_fail(error, canvas->fault.status, "%s", canvas->fault.message);
-    else if (fault)
-        status = fail_drawing(canvas->path, fault, error);
-    else
+        return imp_fail(error, canvas->fault.status, "%s", canvas->fault.message);
+    return fault ? fail_drawing(canvas->path, fault, error) : IMP_OK;
+}
+
+imp_status imp_canvas_save(imp_canvas *canvas, imp_error *error)
+{
+    imp_status status = finish(canvas, error);
+    if (!status)
         status = imp_writer_commit(&canvas->writer, error);
+    give_up(canvas);
+    return status;
+}
+
+imp_status imp_canvas_take(imp_canvas *canvas, uint8_t **bytes, size_t *size, imp_error *error)
+{
+    imp_status status = finish(canvas, error);
+    *bytes = status ? NULL : canvas->bytes;
+    *size = status ? 0 : canvas->size;
+    if (!status)
+        canvas->bytes = NULL;
     give_up(canvas);
     return status;
 }

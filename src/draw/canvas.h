@@ -10,6 +10,7 @@
 
 #include <cairo.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <imp/status.h>
 
@@ -22,11 +23,13 @@ imp_status imp_picture_check(const char *path, imp_error *error);
 typedef struct imp_canvas {
     cairo_t *cairo; /* in pixels from the upper left; what goes wrong while drawing, it remembers */
     cairo_surface_t *surface;
-    const char *path; /* the caller's */
+    const char *path; /* the caller's; NULL: it is kept in memory */
     bool is_svg;
     imp_writer writer;
     imp_error fault; /* of the writer */
     size_t matched;  /* see canvas.c */
+    uint8_t *bytes;  /* what is kept in memory so far */
+    size_t size, room;
 } imp_canvas;
 
 /* Takes up a sheet of width x height pixels; it must stay where it is. On failure there is nothing
@@ -34,6 +37,13 @@ typedef struct imp_canvas {
  * that cannot be written, IMP_ENOMEM. */
 imp_status imp_canvas_open(imp_canvas *canvas, const char *path, int width, int height,
                            imp_error *error);
+
+/* The same for an SVG that stays in memory. */
+imp_status imp_canvas_open_memory(imp_canvas *canvas, int width, int height, imp_error *error);
+
+/* Gives the sheet up as a text of *size bytes, to be released with imp_release(); NULL on failure:
+ * IMP_EINVAL for a text that was not UTF-8, IMP_ENOMEM. */
+imp_status imp_canvas_take(imp_canvas *canvas, uint8_t **bytes, size_t *size, imp_error *error);
 
 /* Writes the file atomically and gives the sheet up, also on failure; the file is then as it was:
  * IMP_EINVAL for a text that was not UTF-8, IMP_EIO, IMP_ENOMEM. */

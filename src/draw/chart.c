@@ -125,7 +125,9 @@ static imp_status measure(const imp_chart *chart, range *x, range *y, const char
 
 static void use_colour(const plot *on, size_t series, double opacity)
 {
-    imp_palette_use(&on->palette, on->canvas.cairo, (int32_t)(series % IMP_PALETTE_SIZE), opacity);
+    size_t colour = on->chart->series[series].colour;
+    colour = (colour > 0 ? colour - 1 : series) % IMP_PALETTE_SIZE;
+    imp_palette_use(&on->palette, on->canvas.cairo, (int32_t)colour, opacity);
 }
 
 /* Strokes the current path as the series' line. */
@@ -368,13 +370,23 @@ static void lay_out(plot *on, range x, range y, int width, int height)
     on->top += place_markers(on, false) * SMALL_ROW;
 }
 
-imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *error)
+/* How large a chart is. */
+static int width_of(const imp_chart *chart)
 {
-    range x, y;
-    int width = chart->width ? chart->width : WIDTH,
-        height = chart->height ? chart->height : HEIGHT;
-    imp_status status = measure(chart, &x, &y, path, error);
-    if (!status && (width < LEAST_SIDE || height < LEAST_SIDE))
+    return chart->width ? chart->width : WIDTH;
+}
+
+static int height_of(const imp_chart *chart)
+{
+    return chart->height ? chart->height : HEIGHT;
+}
+
+/* Whether it can be drawn, and how far its axes reach. */
+static imp_status check(const imp_chart *chart, range *x, range *y, const char *path,
+                        imp_error *error)
+{
+    imp_status status = measure(chart, x, y, path, error);
+    if (!status && (width_of(chart) < LEAST_SIDE || height_of(chart) < LEAST_SIDE))
         status =
             imp_fail(error, IMP_EINVAL, "cannot draw '%s': a chart has at least %d pixels a side",
                      path, LEAST_SIDE);
@@ -382,16 +394,62 @@ imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *e
         !(chart->y_low <= chart->y_high && chart->y_low > -LARGEST && chart->y_high < LARGEST))
         status = imp_fail(error, IMP_EINVAL, "cannot draw '%s': its y axis cannot go from %g to %g",
                           path, chart->y_low, chart->y_high);
-    plot on = {.chart = chart};
+    return status;
+}
+
+static void draw(plot *on, const imp_chart *chart, range x, range y, int width, int height)
+{
+    on->chart = chart;
+    lay_out(on, x, y, width, height);
+    draw_axes(on);
+    draw_titles(on);
+    place_markers(on, true);
+    draw_series(on);
+}
+
+imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *error)
+{
+    return imp_charts_save(chart, 1, 1, path, error);
+}
+
+imp_status imp_charts_save(const imp_chart *charts, size_t count, size_t columns, const char *path,
+                           imp_error *error)
+{
+    range x, y;
+    int width = width_of(charts), height = height_of(charts);
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = check(&charts[i], &x, &y, path, error);
+    plot on = {0};
+    size_t rows = (count + columns - 1) / columns, across = count < columns ? count : columns;
     if (!status)
-        status = imp_canvas_open(&on.canvas, path, width, height, error);
+        status = imp_canvas_open(&on.canvas, path, (int)across * width, (int)rows * height, error);
     if (status)
         return status;
     imp_palette_init(&on.palette);
-    lay_out(&on, x, y, width, height);
-    draw_axes(&on);
-    draw_titles(&on);
-    place_markers(&on, true);
-    draw_series(&on);
+    for (size_t i = 0; i < count; i++) {
+        check(&charts[i], &x, &y, path, NULL); /* as before */
+        cairo_save(on.canvas.cairo);
+        cairo_translate(on.canvas.cairo, (double)(i % columns) * width,
+                        (double)(i / columns) * height);
+        draw(&on, &charts[i], x, y, width, height);
+        cairo_restore(on.canvas.cairo);
+    }
     return imp_canvas_save(&on.canvas, error);
+}
+
+imp_status imp_chart_svg(const imp_chart *chart, uint8_t **bytes, size_t *size, imp_error *error)
+{
+    range x, y;
+    int width = width_of(chart), height = height_of(chart);
+    plot on = {0};
+    *bytes = NULL;
+    imp_status status = check(chart, &x, &y, "a chart", error);
+    if (!status)
+        status = imp_canvas_open_memory(&on.canvas, width, height, error);
+    if (status)
+        return status;
+    imp_palette_init(&on.palette);
+    draw(&on, chart, x, y, width, height);
+    return imp_canvas_take(&on.canvas, bytes, size, error);
 }

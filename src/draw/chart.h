@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <imp/status.h>
 
@@ -16,8 +17,9 @@ typedef struct imp_chart_series {
     const double *half_width; /* (count): shades y - half_width .. y + half_width, where that is not
                                  NAN; NULL: no band */
     size_t count;
-    bool marks;  /* a dot at every point */
-    bool dashed; /* for what is there to compare with */
+    bool marks;    /* a dot at every point */
+    bool dashed;   /* for what is there to compare with */
+    size_t colour; /* of draw/palette.h, counted from 1; 0: the series' own number */
 } imp_chart_series;
 
 /* A vertical line across the plot, which is widened to show it: where something happened. */
@@ -39,12 +41,20 @@ typedef struct imp_chart {
 } imp_chart;
 
 /* Writes the picture atomically, as a PNG or an SVG by the ending of `path` (draw/canvas.h), the
- * same bytes every time. Series i has colour i of draw/palette.h.
+ * same bytes every time.
  *
  * On failure the file is as it was: IMP_EINVAL for another ending, no series or no point to draw,
  * an x or a y of 1e150 or more, an x that is NAN, or not positive on a logarithmic axis, a
  * half-width that is negative or as large, a range or size that leaves nothing to draw in, or a
  * text that is not UTF-8; IMP_EIO; IMP_ENOMEM. */
 imp_status imp_chart_save(const imp_chart *chart, const char *path, imp_error *error);
+
+/* The same for several charts on one sheet, `columns` of them beside each other, all as large as
+ * the first. */
+imp_status imp_charts_save(const imp_chart *charts, size_t count, size_t columns, const char *path,
+                           imp_error *error);
+
+/* A chart as an SVG in memory, of *size bytes; release it with imp_release(). NULL on failure. */
+imp_status imp_chart_svg(const imp_chart *chart, uint8_t **bytes, size_t *size, imp_error *error);
 
 #endif

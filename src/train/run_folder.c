@@ -196,8 +196,8 @@ imp_status imp_training_glance(const char *folder, imp_settings *settings, uint6
     }
     imp_training_path path = imp_training_file(folder, imp_settings_name);
     if (!imp_training_has(folder, imp_settings_name))
-        return imp_fail(error, IMP_EINVAL,
-                        "there is no run in '%s' to resume: it has no settings.json", folder);
+        return imp_fail(error, IMP_EINVAL, "there is no run in '%s': it has no settings.json",
+                        folder);
     enum { LIMIT = 1 << 20 };
     unsigned char *text;
     size_t size;

@@ -65,6 +65,7 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
         status = fit(&settings, dataset, options, 0.9 * seconds, error);
     imp_trainer_options wanted = {.folder = options->folder,
                                   .threads = options->threads,
+                                  .tensorboard = options->tensorboard,
                                   .seconds =
                                       seconds > 0 ? fmax(seconds - (imp_clock() - begin), 1) : 0,
                                   .proceed = options->proceed,

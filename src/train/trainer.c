@@ -17,6 +17,7 @@
 #include "evaluate/evaluate.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
+#include "train/events.h"
 #include "train/log.h"
 #include "train/run_folder.h"
 #include "train/standardize.h"
@@ -30,6 +31,7 @@ typedef struct trainer {
     bool saved; /* the last checkpoint of the folder is whole, so that it is worth keeping */
     imp_steps *steps;
     imp_log log;
+    imp_events events;
     imp_train_report report;
     imp_pace pace;
     double begin;  /* of this process's part of the run, by imp_clock() */
@@ -209,7 +211,12 @@ static imp_status write_line(trainer *work, double validation, imp_error *error)
         work->report.line.validation_open = work->report.validation_open;
     work->report.new_line = true;
     work->state.progress.window = (imp_window){0};
-    return work->options->folder ? imp_log_write(&work->log, &work->report.line, error) : IMP_OK;
+    imp_status status = IMP_OK;
+    if (work->options->folder)
+        status = imp_log_write(&work->log, &work->report.line, error);
+    if (!status && work->events.descriptor >= 0)
+        status = imp_events_write(&work->events, &work->report.line, error);
+    return status;
 }
 
 static imp_status save_checkpoint(trainer *work, imp_error *error)
@@ -338,7 +345,9 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
     work->begin = imp_clock();
     imp_own_steps own = {.feed = NULL};
     imp_status status = IMP_OK;
-    if (!work->options->steps)
+    if (work->options->folder && work->options->tensorboard)
+        status = imp_events_open(&work->events, work->options->folder, progress->update, error);
+    if (!status && !work->options->steps)
         status = imp_own_steps_open(&own, work->dataset, &task, first, ahead, error);
     work->steps = work->options->steps ? work->options->steps : &own.steps;
     if (!status)
@@ -363,6 +372,7 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
 static void clear(trainer *work)
 {
     imp_log_close(&work->log);
+    imp_events_close(&work->events);
     imp_updater_clear(&work->updater);
     imp_checkpoint_clear(&work->state);
 }
@@ -382,6 +392,7 @@ static trainer make_trainer(const imp_dataset *dataset, const imp_trainer_option
     return (trainer){.options = options,
                      .dataset = dataset,
                      .log = {.json = -1, .csv = -1},
+                     .events = {.descriptor = -1},
                      .report = {.validation = NAN, .validation_open = NAN}};
 }
 

@@ -20,6 +20,7 @@ typedef struct imp_trainer_options {
     imp_updater *updater; /* if not NULL: gets what was trained, to be cleared by the caller */
     imp_steps *steps;     /* NULL: this process makes all of them */
     int threads;          /* 0: as many as the machine offers */
+    bool tensorboard;     /* write events for TensorBoard into the folder, too */
     double seconds;       /* after which the run ends as if the caller wanted so; 0: never */
     imp_pace *pace;       /* if not NULL: gets what the updates and validations have taken */
     bool *diverged;       /* if not NULL: gets whether a loss or a gradient ended the run */

@@ -220,7 +220,7 @@ be raised" ]
     [ "$stderr" = "imp train: 'way' cannot be changed in the middle of a run" ]
     run --separate-stderr "$IMP" train --resume nowhere
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: there is no run in 'nowhere' to resume"* ]]
+    [[ $stderr == "imp train: there is no run in 'nowhere'"* ]]
     run --separate-stderr "$IMP" train --resume run --out other
     [ "$status" -eq 2 ]
 }
