@@ -1,5 +1,6 @@
 /*
- * classify_page.c - classified pictures as a page: by their answers, with what decided.
+ * classify_page.c - classified pictures as a page: by their answers, with what decided. Thousands
+ * of pictures are several pages, of which the first has the map and the links to all answers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +11,63 @@
 #include "base/memory.h"
 #include "cli/classify.h"
 #include "cli/page.h"
+#include "cli/progress.h"
 
 enum { LARGE = 96, SMALL = 44 }; /* sides of thumbnails; twice what is shown of small ones */
+
+enum {
+    PER_PAGE = 1000, /* pictures asked about */
+    BATCH = 128      /* of them that are made at once */
+};
+
+/* The answers in the order of the page: class by class, "none of these" last, the least certain
+ * first in each. */
+typedef struct sequence {
+    size_t *query;    /* (queries) */
+    size_t *first;    /* (classes + 2): where a class begins; that of -1 is the last */
+    const char *path; /* of the first page */
+    size_t pages;
+} sequence;
+
+static size_t class_count(const imp_classification *work);
+
+static size_t slot_of(const imp_classification *work, int32_t class)
+{
+    return class < 0 ? class_count(work) : (size_t) class;
+}
+
+static size_t page_of(size_t place)
+{
+    return place / PER_PAGE;
+}
+
+static void clear_sequence(sequence *all)
+{
+    imp_release(all->query);
+    imp_release(all->first);
+}
+
+static imp_status make_sequence(const imp_classification *work, const char *path, sequence *all,
+                                imp_error *error)
+{
+    size_t count = work->queries.rows.count, slots = class_count(work) + 1, used = 0;
+    *all = (sequence){.query = imp_allocate(count, sizeof *all->query),
+                      .first = imp_allocate_zeroed(slots + 1, sizeof *all->first),
+                      .path = path,
+                      .pages = (count + PER_PAGE - 1) / PER_PAGE};
+    if (!all->query || !all->first) {
+        clear_sequence(all);
+        return imp_fail_memory(error, "a page");
+    }
+    for (size_t slot = 0; slot < slots; slot++) {
+        all->first[slot] = used;
+        for (size_t i = 0; i < count; i++)
+            if (slot_of(work, work->answers[work->order[i]].class) == slot)
+                all->query[used++] = work->order[i];
+    }
+    all->first[slots] = used;
+    return IMP_OK;
+}
 
 /* ---- names and colours ---- */
 
@@ -31,7 +87,7 @@ static void write_colour(imp_page *page, int32_t class)
     if (class < 0)
         imp_page_write(page, " class=\"gray\"");
     else
-        imp_page_write(page, " style=\"--h:%d\"", imp_page_hue((size_t) class));
+        imp_page_write(page, " style=\"%s\"", imp_page_tint((size_t) class).text);
 }
 
 /* The number of a cluster among those of its class, from 1 on; *of becomes how many there are. */
@@ -46,14 +102,6 @@ static size_t number_in_class(const imp_classification *work, size_t cluster, si
             number += c <= cluster;
         }
     return number;
-}
-
-static size_t answers_of(const imp_classification *work, int32_t class)
-{
-    size_t count = 0;
-    for (size_t q = 0; q < work->queries.rows.count; q++)
-        count += work->answers[q].class == class;
-    return count;
 }
 
 static size_t clusters_of(const imp_classification *work, int32_t class)
@@ -82,13 +130,16 @@ static void write_facts(imp_page *page, const imp_classification *work)
     imp_page_doubt(page, work->doubt);
 }
 
-static void write_link(imp_page *page, const imp_classification *work, int32_t class)
+static void write_link(imp_page *page, const imp_classification *work, const sequence *all,
+                       int32_t class)
 {
-    imp_page_write(page, "<a href=\"#c%d\"", (int)class);
+    size_t slot = slot_of(work, class);
+    imp_page_write(page, "<a href=\"%s#c%d\"",
+                   imp_page_link(all->path, 0, page_of(all->first[slot])).text, (int)class);
     write_colour(page, class);
     imp_page_write(page, ">");
     write_class(page, work, class);
-    imp_page_write(page, " <small>%zu</small></a>\n", answers_of(work, class));
+    imp_page_write(page, " <small>%zu</small></a>\n", all->first[slot + 1] - all->first[slot]);
 }
 
 /* ---- the map ---- */
@@ -175,25 +226,36 @@ static size_t title_room(const imp_classification *work)
     return room + work->result.cluster_count * (longest + AROUND);
 }
 
-static void write_map(imp_page *page, const imp_classification *work)
+static void write_map(imp_page *page, const imp_classification *work, const sequence *sections)
 {
     size_t count = work->result.cluster_count + work->support.rows.count + work->queries.rows.count;
     titles all = {.room = title_room(work)};
     all.text = imp_allocate(all.room, 1);
     imp_map_point *points = imp_allocate(count, sizeof *points);
-    if (!page->status && (!all.text || !points))
+    imp_page_path *texts = imp_allocate(class_count(work), sizeof *texts);
+    const char **links = imp_allocate(class_count(work), sizeof *links);
+    if (!page->status && (!all.text || !points || !texts || !links))
         page->status = imp_fail_memory(&page->error, "a map");
     if (!page->status) {
         fill_map(work, points, &all);
+        for (size_t c = 0; c < class_count(work); c++) {
+            texts[c] = imp_page_link(sections->path, 0, page_of(sections->first[c]));
+            size_t used = strlen(texts[c].text);
+            snprintf(texts[c].text + used, sizeof texts[c].text - used, "#c%zu", c);
+            links[c] = texts[c].text;
+        }
         imp_map map = {.points = points,
                        .count = count,
                        .dimensions = work->support.rows.dimensions,
                        .names = (const char *const *)work->support.gallery.classes,
+                       .links = links,
                        .groups = class_count(work),
                        .caption = map_caption};
         imp_page_map(page, &map);
     }
     imp_release(points);
+    imp_release(texts);
+    imp_release(links);
     imp_release(all.text);
 }
 
@@ -203,6 +265,8 @@ static void write_map(imp_page *page, const imp_classification *work)
  * framed with dashes. */
 static void write_cluster(imp_page *page, const imp_classification *work, size_t cluster)
 {
+    enum { MOST = 24 };
+    size_t shown = 0, all_of_it = 0;
     int32_t class = work->result.cluster_label[cluster];
     size_t of, number = number_in_class(work, cluster, &of);
     imp_page_write(page, "<div>");
@@ -210,14 +274,18 @@ static void write_cluster(imp_page *page, const imp_classification *work, size_t
         imp_page_write(page, "<small>cluster %zu</small>", number);
     imp_page_write(page, "<ul class=\"strip\">\n");
     for (size_t i = 0; i < work->support.rows.count; i++) {
-        if (work->support_cluster[i] != cluster)
+        if (work->support_cluster[i] != cluster || all_of_it++ >= MOST)
             continue;
+        shown++;
         bool guess = class >= 0 && work->support.gallery.pictures[i].class < 0;
         imp_page_write(page, "<li%s>", guess ? " class=\"guess\"" : "");
         imp_page_picture(page, &work->support.gallery, i, 2 * SMALL);
         imp_page_write(page, "</li>\n");
     }
-    imp_page_write(page, "</ul></div>\n");
+    imp_page_write(page, "</ul>");
+    if (all_of_it > shown)
+        imp_page_write(page, "<small>and %zu more</small>", all_of_it - shown);
+    imp_page_write(page, "</div>\n");
 }
 
 /* The pictures that a class was learned from, cluster by cluster. */
@@ -264,7 +332,7 @@ static void write_bars(imp_page *page, const imp_classification *work, size_t qu
         if (class < 0)
             imp_page_write(page, "--wash:var(--line)\">");
         else
-            imp_page_write(page, "--h:%d\">", imp_page_hue(top[i]));
+            imp_page_write(page, "%s\">", imp_page_tint(top[i]).text);
         write_class(page, work, class);
         imp_page_write(page, "</span><b>%.1f%%</b></div>\n", percent);
     }
@@ -282,6 +350,19 @@ static const char *below_support(const imp_classification *work, const char *pat
     return path + length + strspn(path + length, "/");
 }
 
+/* Has the pictures of the next cards made, in the order in which the cards take them. */
+static void make_ahead(imp_page *page, const imp_classification *work, const size_t *queries,
+                       size_t count)
+{
+    imp_thumbnail_of wanted[2 * BATCH];
+    for (size_t i = 0; i < count; i++) {
+        size_t nearest = work->answers[queries[i]].nearest;
+        wanted[2 * i] = (imp_thumbnail_of){&work->queries.gallery, queries[i], LARGE};
+        wanted[2 * i + 1] = (imp_thumbnail_of){&work->support.gallery, nearest, 2 * SMALL};
+    }
+    imp_page_ahead(page, wanted, 2 * count);
+}
+
 static void write_card(imp_page *page, const imp_classification *work, size_t query)
 {
     const imp_answer *answer = &work->answers[query];
@@ -292,9 +373,9 @@ static void write_card(imp_page *page, const imp_classification *work, size_t qu
     imp_page_picture(page, &work->queries.gallery, query, LARGE);
     imp_page_write(page, "<div><div class=\"name\" title=\"");
     imp_page_text(page, path);
-    imp_page_write(page, "\"><bdi>");
-    imp_page_text(page, imp_page_name(path));
-    imp_page_write(page, "</bdi></div>\n");
+    imp_page_write(page, "\">");
+    imp_page_text(page, imp_page_short(imp_page_name(path), 20).text);
+    imp_page_write(page, "</div>\n");
     write_bars(page, work, query);
     imp_page_write(page, "<div class=\"why\">");
     imp_page_picture(page, &work->support.gallery, answer->nearest, 2 * SMALL);
@@ -302,24 +383,63 @@ static void write_card(imp_page *page, const imp_classification *work, size_t qu
     if (of > 1)
         imp_page_write(page, "by cluster %zu of %zu; ", number, of);
     imp_page_write(page, "nearest: ");
-    imp_page_text(page, below_support(work, nearest));
+    imp_page_text(page, imp_page_short(below_support(work, nearest), 40).text);
     imp_page_write(page, "</span></div></div></li>\n");
 }
 
-static void write_section(imp_page *page, const imp_classification *work, int32_t class)
+/* Writes the part of a class's answers that lies in the places begin .. end - 1. */
+static void write_section(imp_page *page, const imp_classification *work, const sequence *all,
+                          int32_t class, size_t begin, size_t end)
 {
-    size_t count = answers_of(work, class);
+    size_t slot = slot_of(work, class), count = all->first[slot + 1] - all->first[slot];
+    bool goes_on = begin > all->first[slot];
     imp_page_write(page, "<section id=\"c%d\"", (int)class);
     write_colour(page, class);
     imp_page_write(page, ">\n<h2>");
     write_class(page, work, class);
-    imp_page_write(page, " <small>%zu picture%s</small></h2>\n", count, count == 1 ? "" : "s");
-    write_clusters(page, work, class);
+    imp_page_write(page, "%s <small>%zu picture%s</small></h2>\n", goes_on ? ", continued" : "",
+                   count, count == 1 ? "" : "s");
+    if (!goes_on)
+        write_clusters(page, work, class);
     imp_page_write(page, "<ul class=\"cards\">\n");
-    for (size_t i = 0; i < work->queries.rows.count; i++)
-        if (work->answers[work->order[i]].class == class)
-            write_card(page, work, work->order[i]);
+    for (size_t i = begin; i < end; i++) {
+        if ((i - begin) % BATCH == 0)
+            make_ahead(page, work, all->query + i, end - i < BATCH ? end - i : BATCH);
+        write_card(page, work, all->query[i]);
+    }
     imp_page_write(page, "</ul>\n</section>\n");
+}
+
+/* ---- the pages ---- */
+
+static imp_status write_page(const imp_classification *work, const sequence *all, const char *title,
+                             size_t number, imp_error *error)
+{
+    size_t begin = number * PER_PAGE, count = work->queries.rows.count;
+    size_t end = begin + PER_PAGE < count ? begin + PER_PAGE : count, classes = class_count(work);
+    bool others = clusters_of(work, -1) > 0;
+    imp_page page;
+    imp_page_begin(&page, imp_page_number(all->path, number).text, title);
+    imp_page_pager(&page, all->path, number, all->pages);
+    if (number == 0) {
+        write_facts(&page, work);
+        imp_page_write(&page, "<nav aria-label=\"Answers\">\n");
+        for (size_t c = 0; c < classes; c++)
+            write_link(&page, work, all, (int32_t)c);
+        if (others)
+            write_link(&page, work, all, -1);
+        imp_page_write(&page, "</nav>\n");
+        write_map(&page, work, all);
+    }
+    for (size_t slot = 0; slot < classes + others; slot++) {
+        size_t first = all->first[slot], last = all->first[slot + 1];
+        bool empty_here = first == last && page_of(first) == number;
+        if ((first < end && last > begin) || empty_here)
+            write_section(&page, work, all, slot < classes ? (int32_t)slot : -1,
+                          first > begin ? first : begin, last < end ? last : end);
+    }
+    imp_page_pager(&page, all->path, number, all->pages);
+    return imp_page_end(&page, error);
 }
 
 imp_status imp_classification_page(const imp_classification *work, const char *path,
@@ -327,22 +447,19 @@ imp_status imp_classification_page(const imp_classification *work, const char *p
 {
     char title[100];
     size_t count = work->queries.rows.count, classes = class_count(work);
-    bool others = clusters_of(work, -1) > 0;
     snprintf(title, sizeof title, "%zu picture%s, %zu class%s", count, count == 1 ? "" : "s",
              classes, classes == 1 ? "" : "es");
-    imp_page page;
-    imp_page_begin(&page, path, title);
-    write_facts(&page, work);
-    imp_page_write(&page, "<nav aria-label=\"Answers\">\n");
-    for (size_t c = 0; c < classes; c++)
-        write_link(&page, work, (int32_t)c);
-    if (others)
-        write_link(&page, work, -1);
-    imp_page_write(&page, "</nav>\n");
-    write_map(&page, work);
-    for (size_t c = 0; c < classes; c++)
-        write_section(&page, work, (int32_t)c);
-    if (others)
-        write_section(&page, work, -1);
-    return imp_page_end(&page, error);
+    sequence all;
+    imp_status status = make_sequence(work, path, &all, error);
+    if (status)
+        return status;
+    imp_progress_line line = imp_progress_start(false);
+    /* The first one last: where it is, all that it links to is there. */
+    for (size_t i = all.pages; i-- > 0 && !status;) {
+        imp_progress_show(&line, all.pages - 1 - i, all.pages, false, "pages");
+        status = write_page(work, &all, title, i, error);
+    }
+    imp_progress_end(&line);
+    clear_sequence(&all);
+    return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "cli/page.h"
 
+#include <ctype.h>
 #include <nettle/base64.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,6 +123,7 @@ imp_status imp_page_end(imp_page *page, imp_error *error)
     else
         imp_writer_abandon(&page->writer);
     imp_release(page->buffer);
+    imp_thumbnails_clear(&page->ahead);
     return page->status ? imp_fail(error, page->status, "%s", page->error.message) : IMP_OK;
 }
 
@@ -164,37 +166,47 @@ static void write_beginning(imp_page *page, const imp_gallery *gallery, size_t f
     imp_release(bytes);
 }
 
+static void write_image(imp_page *page, const imp_thumbnail *small)
+{
+    const char *path = small->of.gallery->pictures[small->of.picture].path;
+    bool tiny = 2 * small->width <= small->of.side && 2 * small->height <= small->of.side;
+    imp_page_write(page, "<img width=\"%u\" height=\"%u\" loading=\"lazy\"%s alt=\"", small->width,
+                   small->height, tiny ? " class=\"tiny\"" : "");
+    imp_page_text(page, path);
+    imp_page_write(page, "\" title=\"");
+    imp_page_text(page, path);
+    imp_page_write(page, "\" src=\"data:image/%s;base64,", small->kind);
+    put_base64(page, small->bytes, small->size);
+    imp_page_write(page, "\">");
+}
+
+void imp_page_ahead(imp_page *page, const imp_thumbnail_of *wanted, size_t count)
+{
+    if (!page->status)
+        page->status = imp_thumbnails_make(&page->ahead, wanted, count, &page->error);
+}
+
 void imp_page_picture(imp_page *page, const imp_gallery *gallery, size_t picture, uint32_t side)
 {
     if (!page->status)
         page->status = imp_interrupt_check(&page->error);
     if (page->status)
         return;
-    imp_image image;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    imp_error *error = &page->error;
-    page->status = imp_gallery_open(gallery, picture, &image, error);
-    if (gallery->any && (page->status == IMP_EFORMAT || page->status == IMP_EUNSUPPORTED)) {
-        write_beginning(page, gallery, picture);
-        return;
+    imp_thumbnail own = {.of = {gallery, picture, side}};
+    imp_thumbnail *small = imp_thumbnails_take(&page->ahead, own.of);
+    if (!small) {
+        small = &own;
+        imp_thumbnail_make(small);
     }
-    if (!page->status)
-        page->status = imp_image_shrink(&image, side, error);
-    if (!page->status)
-        page->status = imp_png_encode(&image, &bytes, &size, error);
-    const char *path = gallery->pictures[picture].path;
-    bool tiny = 2 * image.width <= side && 2 * image.height <= side;
-    imp_page_write(page, "<img width=\"%u\" height=\"%u\"%s alt=\"", image.width, image.height,
-                   tiny ? " class=\"tiny\"" : "");
-    imp_page_text(page, path);
-    imp_page_write(page, "\" title=\"");
-    imp_page_text(page, path);
-    imp_page_write(page, "\" src=\"data:image/png;base64,");
-    put_base64(page, bytes, size);
-    imp_page_write(page, "\">");
-    imp_release(bytes);
-    imp_image_clear(&image);
+    bool no_picture = small->status == IMP_EFORMAT || small->status == IMP_EUNSUPPORTED;
+    if (gallery->any && no_picture) {
+        write_beginning(page, gallery, picture);
+    } else if (small->status) {
+        page->status = imp_fail(&page->error, small->status, "%s", small->error.message);
+    } else {
+        write_image(page, small);
+    }
+    imp_thumbnail_clear(&own);
 }
 
 void imp_page_svg(imp_page *page, const uint8_t *bytes, size_t size, const char *alternative)
@@ -212,8 +224,83 @@ const char *imp_page_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int imp_page_hue(size_t group)
+imp_tint imp_page_tint(size_t group)
 {
-    /* Steps of the golden angle never come back to where they have been. */
-    return (int)(group * 137.508 + 205) % 360;
+    /* Twelve hues, each far from the last, and then again darker and lighter. */
+    enum { HUES = 12, STEP = 150, FIRST = 205 };
+    static const int tones[] = {0, -1, 1};
+    imp_tint tint;
+    snprintf(tint.text, sizeof tint.text, "--h:%d;--t:%d",
+             (int)((group % HUES * STEP + FIRST) % 360), tones[group / HUES % 3]);
+    return tint;
+}
+
+/* ---- several pages ---- */
+
+imp_page_path imp_page_number(const char *path, size_t number)
+{
+    imp_page_path other;
+    size_t length = strlen(path);
+    const char *dot = strrchr(imp_page_name(path), '.');
+    size_t stem = dot && dot != imp_page_name(path) ? (size_t)(dot - path) : length;
+    int written = number == 0 ? snprintf(other.text, sizeof other.text, "%s", path)
+                              : snprintf(other.text, sizeof other.text, "%.*s-%zu%s", (int)stem,
+                                         path, number + 1, path + stem);
+    if (written < 0 || (size_t)written >= sizeof other.text)
+        other.text[0] = '\0';
+    return other;
+}
+
+imp_page_path imp_page_link(const char *path, size_t from, size_t to)
+{
+    imp_page_path link = {""}, other = imp_page_number(path, to);
+    if (from == to)
+        return link;
+    /* Whatever a name has is no part of the address: neither "?" nor a scheme. */
+    size_t used = (size_t)snprintf(link.text, sizeof link.text, "./");
+    for (const char *at = imp_page_name(other.text); *at && used + 4 < sizeof link.text; at++)
+        used +=
+            (size_t)snprintf(link.text + used, sizeof link.text - used,
+                             isalnum((unsigned char)*at) || strchr("-._~", *at) ? "%c" : "%%%02X",
+                             (unsigned char)*at);
+    return link;
+}
+
+void imp_page_pager(imp_page *page, const char *path, size_t number, size_t pages)
+{
+    if (pages < 2)
+        return;
+    imp_page_write(page, "<nav class=\"pager\" aria-label=\"Pages\">");
+    for (size_t i = 0; i < pages; i++) {
+        imp_page_path other = imp_page_link(path, number, i);
+        imp_page_write(page, "<a%s href=\"", i == number ? " aria-current=\"page\"" : "");
+        put_text(page, i == number ? "#" : other.text);
+        imp_page_write(page, "\">%zu</a>\n", i + 1);
+    }
+    imp_page_write(page, "</nav>\n");
+}
+
+/* ---- names ---- */
+
+imp_short_name imp_page_short(const char *text, size_t most)
+{
+    imp_short_name name;
+    size_t length = imp_utf8_length(text), head = (most - 1) / 2, tail = most - 1 - head;
+    bool cut = length > most;
+    size_t used = 0, at = 0;
+    while (*text) {
+        size_t size = imp_utf8_size(text);
+        size = size > 0 ? size : 1;
+        bool kept = !cut || at < head || at >= length - tail;
+        const char *from = cut && at == head ? "…" : text;
+        size_t bytes = cut && at == head ? strlen(from) : kept ? size : 0;
+        if (used + bytes >= sizeof name.text)
+            break;
+        memcpy(name.text + used, from, bytes);
+        used += bytes;
+        text += size;
+        at++;
+    }
+    name.text[used] = '\0';
+    return name;
 }

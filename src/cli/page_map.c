@@ -2,10 +2,12 @@
  * page_map.c - embedded points as an SVG: alike pictures lie close together.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "cli/page.h"
 #include "draw/projection.h"
 
@@ -14,8 +16,8 @@ enum { WIDTH = 960, HEIGHT = 560, MARGIN = 28 };
 /* More points would not tell the plane any better. */
 enum { MOST_FITTED = 2000 };
 
-/* More names would lie on top of each other. */
-enum { MOST_NAMES = 40 };
+/* More would hide each other. */
+enum { MOST_POINTS = 1500, BUSY = 300 };
 
 static imp_status fit_plane(const imp_map *map, imp_projection *plane, imp_error *error)
 {
@@ -52,6 +54,8 @@ static void place(const imp_map *map, const imp_projection *plane, double *spots
     }
 }
 
+/* ---- points ---- */
+
 static void draw_point(imp_page *page, const imp_map_point *point, const double *spot)
 {
     if (point->link != SIZE_MAX)
@@ -59,7 +63,7 @@ static void draw_point(imp_page *page, const imp_map_point *point, const double 
     if (point->group < 0)
         imp_page_write(page, "<g class=\"gray\"><title>");
     else
-        imp_page_write(page, "<g style=\"--h:%d\"><title>", imp_page_hue((size_t)point->group));
+        imp_page_write(page, "<g style=\"%s\"><title>", imp_page_tint((size_t)point->group).text);
     imp_page_text(page, point->title);
     imp_page_write(page, "</title>");
     switch (point->mark) {
@@ -77,37 +81,216 @@ static void draw_point(imp_page *page, const imp_map_point *point, const double 
     imp_page_write(page, "</g>%s\n", point->link != SIZE_MAX ? "</a>" : "");
 }
 
-static bool is_of_group(const imp_map_point *point, size_t group)
+/* ---- density ---- */
+
+/* Thousands of dots hide each other. Cells of a grid show how many points there are, and of which
+ * group if most of them are of one. */
+enum { CELL = 8, ACROSS = WIDTH / CELL, DOWN = HEIGHT / CELL, LEVELS = 4 };
+
+typedef struct cell {
+    size_t count, lead; /* all points; and by how many the group leads, as votes go by */
+    int32_t group;
+} cell;
+
+static cell *cell_at(cell *grid, const double *spot)
 {
-    return point->group == (int32_t)group && point->mark != IMP_MAP_CLUSTER;
+    int x = (int)(spot[0] / CELL), y = (int)(spot[1] / CELL);
+    x = x < 0 ? 0 : x >= ACROSS ? ACROSS - 1 : x;
+    y = y < 0 ? 0 : y >= DOWN ? DOWN - 1 : y;
+    return &grid[y * ACROSS + x];
 }
 
-/* Writes the group's name above the point of it that lies nearest to the middle of all. */
-static void draw_name(imp_page *page, const imp_map *map, const double *spots, size_t group)
+/* The group that has more than half of a cell's points wins it, whatever the order (the majority
+ * vote of Boyer and Moore); a winner by little has no colour. */
+static size_t fill_grid(const imp_map *map, const double *spots, cell *grid)
 {
-    double middle[2] = {0, 0}, nearest = INFINITY;
-    size_t count = 0;
-    const double *at = NULL;
-    for (size_t i = 0; i < map->count; i++)
-        if (is_of_group(&map->points[i], group)) {
-            middle[0] += spots[2 * i];
-            middle[1] += spots[2 * i + 1];
-            count++;
-        }
+    size_t most = 1;
     for (size_t i = 0; i < map->count; i++) {
-        double distance = hypot(spots[2 * i] - middle[0] / (double)count,
-                                spots[2 * i + 1] - middle[1] / (double)count);
-        if (is_of_group(&map->points[i], group) && distance < nearest) {
-            nearest = distance;
-            at = spots + 2 * i;
-        }
+        if (map->points[i].mark == IMP_MAP_CLUSTER)
+            continue;
+        cell *at = cell_at(grid, spots + 2 * i);
+        if (at->lead == 0)
+            at->group = map->points[i].group;
+        at->lead += at->group == map->points[i].group ? 1 : (size_t)-1;
+        most = ++at->count > most ? at->count : most;
     }
-    if (!at)
-        return;
-    imp_page_write(page, "<text x=\"%.1f\" y=\"%.1f\">", at[0], fmax(at[1] - 12, 14));
-    imp_page_text(page, map->names[group]);
-    imp_page_write(page, "</text>\n");
+    for (int i = 0; i < ACROSS * DOWN; i++)
+        if (4 * grid[i].lead < grid[i].count)
+            grid[i].group = -1;
+    return most;
 }
+
+static int level_of(const cell *at, size_t most)
+{
+    double part = log1p((double)at->count) / log1p((double)most);
+    int level = (int)ceil(part * LEVELS);
+    return level < 1 ? 1 : level > LEVELS ? LEVELS : level;
+}
+
+/* The cells of one group and level as one path; false where there are none. */
+static bool draw_level(imp_page *page, const cell *grid, int32_t group, int level, size_t most)
+{
+    bool any = false;
+    for (int i = 0; i < ACROSS * DOWN; i++) {
+        if (grid[i].count == 0 || grid[i].group != group || level_of(&grid[i], most) != level)
+            continue;
+        if (!any)
+            imp_page_write(page, "<path class=\"cell l%d\" d=\"", level);
+        any = true;
+        imp_page_write(page, "M%d %dh%dv%dh-%dz", i % ACROSS * CELL, i / ACROSS * CELL, CELL, CELL,
+                       CELL);
+    }
+    if (any)
+        imp_page_write(page, "\"/>\n");
+    return any;
+}
+
+static void draw_density(imp_page *page, const imp_map *map, const double *spots)
+{
+    cell *grid = imp_allocate_zeroed((size_t)ACROSS * DOWN, sizeof *grid);
+    if (!grid) {
+        page->status = imp_fail_memory(&page->error, "a map");
+        return;
+    }
+    size_t most = fill_grid(map, spots, grid);
+    for (int32_t group = -1; group < (int32_t)map->groups; group++) {
+        const char *link = group >= 0 && map->links ? map->links[group] : NULL;
+        if (link)
+            imp_page_write(page, "<a href=\"%s\">", link);
+        if (group < 0)
+            imp_page_write(page, "<g class=\"gray\">");
+        else
+            imp_page_write(page, "<g style=\"%s\"><title>", imp_page_tint((size_t)group).text);
+        if (group >= 0) {
+            imp_page_text(page, map->names[group]);
+            imp_page_write(page, "</title>");
+        }
+        for (int level = 1; level <= LEVELS; level++)
+            draw_level(page, grid, group, level, most);
+        imp_page_write(page, "</g>%s\n", link ? "</a>" : "");
+    }
+    imp_release(grid);
+}
+
+/* ---- names ---- */
+
+/* A group with the point of it that lies nearest to the middle of all. */
+typedef struct place_of_group {
+    size_t group, count;
+    double sum[2], at[2], nearest;
+} place_of_group;
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const place_of_group *left = a, *right = b;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    return left->group < right->group ? -1 : left->group > right->group;
+}
+
+static bool counts(const imp_map *map, size_t point)
+{
+    const imp_map_point *one = &map->points[point];
+    return one->mark != IMP_MAP_CLUSTER && one->group >= 0 && (size_t)one->group < map->groups;
+}
+
+static void find_places(const imp_map *map, const double *spots, place_of_group *places)
+{
+    for (size_t g = 0; g < map->groups; g++)
+        places[g] = (place_of_group){.group = g, .nearest = INFINITY};
+    for (size_t i = 0; i < map->count; i++)
+        if (counts(map, i)) {
+            place_of_group *own = &places[map->points[i].group];
+            own->count++;
+            own->sum[0] += spots[2 * i];
+            own->sum[1] += spots[2 * i + 1];
+        }
+    for (size_t i = 0; i < map->count; i++)
+        if (counts(map, i)) {
+            place_of_group *own = &places[map->points[i].group];
+            double distance = hypot(spots[2 * i] - own->sum[0] / (double)own->count,
+                                    spots[2 * i + 1] - own->sum[1] / (double)own->count);
+            if (distance < own->nearest) {
+                own->nearest = distance;
+                memcpy(own->at, spots + 2 * i, sizeof own->at);
+            }
+        }
+    qsort(places, map->groups, sizeof *places, compare_sizes);
+}
+
+typedef struct box {
+    double left, top, right, bottom;
+} box;
+
+static bool is_free(const box *taken, size_t count, const box *wanted)
+{
+    if (wanted->left < 0 || wanted->top < 0 || wanted->right > WIDTH || wanted->bottom > HEIGHT)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (wanted->left < taken[i].right && taken[i].left < wanted->right &&
+            wanted->top < taken[i].bottom && taken[i].top < wanted->bottom)
+            return false;
+    return true;
+}
+
+enum { LETTERS = 18, MOST_NAMES = 60 };
+
+/* Finds room for a name of so many letters around a point, by the size of its letters; the box is
+ * where it goes. */
+static bool find_room(const box *taken, size_t count, const double *at, size_t letters, double size,
+                      box *found)
+{
+    double half = 0.32 * size * (double)letters + 2, high = 1.2 * size, away = 8;
+    const double middles[][2] = {{at[0], at[1] - away - 0.5 * high},
+                                 {at[0], at[1] + away + 0.5 * high},
+                                 {at[0] + away + half, at[1]},
+                                 {at[0] - away - half, at[1]}};
+    for (size_t i = 0; i < sizeof middles / sizeof *middles; i++) {
+        *found = (box){middles[i][0] - half, middles[i][1] - 0.5 * high, middles[i][0] + half,
+                       middles[i][1] + 0.5 * high};
+        if (is_free(taken, count, found))
+            return true;
+    }
+    return false;
+}
+
+/* Writes the names of groups, the largest first, where they touch no other. Letters are larger on a
+ * narrow screen; what has no room there is left out there (page.css). */
+static void draw_names(imp_page *page, const imp_map *map, const double *spots)
+{
+    enum { WIDE = 13, NARROW = 26 }; /* letters, in units of the map */
+    place_of_group *places = imp_allocate(map->groups, sizeof *places);
+    box *wide = imp_allocate(MOST_NAMES, sizeof *wide),
+        *narrow = imp_allocate(MOST_NAMES, sizeof *narrow);
+    size_t wides = 0, narrows = 0;
+    if (!places || !wide || !narrow)
+        page->status = imp_fail_memory(&page->error, "a map");
+    else
+        find_places(map, spots, places);
+    for (size_t i = 0; i < map->groups && !page->status && wides < MOST_NAMES; i++) {
+        const double *at = places[i].at;
+        imp_short_name name = imp_page_short(map->names[places[i].group], LETTERS);
+        size_t letters = imp_utf8_length(name.text);
+        if (places[i].count == 0 || !find_room(wide, wides, at, letters, WIDE, &wide[wides]))
+            continue;
+        const box *room = &wide[wides++];
+        double x = 0.5 * (room->left + room->right), y = 0.5 * (room->top + room->bottom);
+        /* Enlarged where it is, it must stay inside, too. */
+        double half = 0.32 * NARROW * (double)letters + 2;
+        narrow[narrows] = (box){x - half, y - 0.6 * NARROW, x + half, y + 0.6 * NARROW};
+        bool minor = !is_free(narrow, narrows, &narrow[narrows]);
+        narrows += !minor;
+        imp_page_write(page, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y + 0.35 * WIDE,
+                       minor ? " class=\"minor\"" : "");
+        imp_page_text(page, name.text);
+        imp_page_write(page, "</text>\n");
+    }
+    imp_release(places);
+    imp_release(wide);
+    imp_release(narrow);
+}
+
+/* ---- the map ---- */
 
 void imp_page_map(imp_page *page, const imp_map *map)
 {
@@ -119,14 +302,19 @@ void imp_page_map(imp_page *page, const imp_map *map)
     if (!page->status) {
         place(map, &plane, spots);
         imp_page_write(page,
-                       "<figure class=\"map\"><svg viewBox=\"0 0 %d %d\" role=\"group\" "
+                       "<figure class=\"map\"><svg viewBox=\"0 0 %d %d\"%s role=\"group\" "
                        "aria-label=\"Map of the pictures\">\n",
-                       WIDTH, HEIGHT);
-        for (size_t i = 0; i < map->count; i++)
+                       WIDTH, HEIGHT, map->count > BUSY ? " class=\"busy\"" : "");
+        bool dense = map->count > MOST_POINTS;
+        if (dense)
+            draw_density(page, map, spots);
+        for (size_t i = 0; i < map->count && !dense; i++)
             draw_point(page, &map->points[i], spots + 2 * i);
-        for (size_t g = 0; g < map->groups && map->groups <= MOST_NAMES; g++)
-            draw_name(page, map, spots, g);
-        imp_page_write(page, "</svg>\n<figcaption>%s</figcaption></figure>\n", map->caption);
+        draw_names(page, map, spots);
+        imp_page_write(page, "</svg>\n<figcaption>%s%s</figcaption></figure>\n", map->caption,
+                       dense ? " There are too many to draw each: the darker a place, the more of "
+                               "them; it has a group's colour where most of them are of one."
+                             : "");
     }
     imp_projection_clear(&plane);
     imp_release(spots);

@@ -39,10 +39,10 @@ static const imp_option options[] = {
      .help = "go on with a run that was stopped or killed"},
     {IMP_OPTION_NUMBER(arguments, minutes), .name = "minutes", .argument = "M",
      .numbers = {0, 1e6}, .initial = "0",
-     .help = "fit updates and schedule into this time; 0 takes what the updates take"},
+     .help = "fit updates and schedule into this time"},
+    {IMP_OPTION_REST},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
-    {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(arguments, skip_broken), .name = "skip-broken",
      .help = "leave out pictures that cannot be read, and say which"},
     {IMP_OPTION_FLAG(arguments, tensorboard), .name = "tensorboard",
@@ -62,12 +62,10 @@ static const imp_option options[] = {
 /* clang-format on */
 
 static const char *const examples[] = {
-    "imp train --data my-pictures --out run",
+    "imp train --data my-pictures --out run --minutes 10",
     "imp train --data vectors:X.npy,y.npy --network linear:64 --out run",
     "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
-    "imp train --data my-pictures --out run --minutes 10",
-    "imp train --resume run",
-    NULL};
+    "imp train --resume run", NULL};
 
 const imp_usage imp_train_usage = {
     .command = "train",

@@ -310,7 +310,7 @@ assert text.count("<title>") == 1 + 26 + text.count('class="cross"')
 END
 }
 
-@test "classify pictures: the page names the nearest below the support folder, and the ends of names" {
+@test "classify pictures: the page names the nearest below the support folder, and both ends of names" {
     cd "$BATS_TEST_TMPDIR"
     cp -r "$BATS_FILE_TMPDIR/known" l2
     cp -r "$BATS_FILE_TMPDIR/others/blot" l2b
@@ -321,9 +321,10 @@ END
         grep -qF "nearest: l2b/1.png<" page.html
         grep -qF "nearest: ring/2.png<" page.html
     done
-    # What is too long for its line loses its beginning.
-    grep -A 3 "^\.name,$" page.html | grep -qF "direction: rtl;"
-    grep -qF "<bdi>5.png</bdi>" page.html
+    # What is too long for its line loses its middle.
+    cp 5.png holiday-in-the-mountains-0005.png
+    "$IMP" classify --support l2 holiday-in-the-mountains-0005.png "${model[@]}" --html page.html >/dev/null
+    grep -qF 'title="holiday-in-the-mountains-0005.png">holiday-i…s-0005.png</div>' page.html
 }
 
 @test "classify pictures: real drawings" {

@@ -120,11 +120,43 @@ END
     /usr/bin/python3 - "$BATS_TEST_TMPDIR/page.html" <<'END'
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
-assert len(re.findall(r'<img [^>]*src="data:image/png;base64,', text)) == 15
+# all in their groups, and four of each group above
+assert len(re.findall(r'<img [^>]*src="data:image/png;base64,', text)) == 15 + 12
+assert set(re.findall(r'<li id="p(\d+)"', text)) == {str(i) for i in range(15)}
 assert text.count("<section ") == 3 and text.count('class="dot"') == 15
-assert text.count("<small><bdi>1.png</bdi></small>") == 3
+assert text.count("<small>1.png</small>") == 3
 assert "Group 3 <small>5 pictures, 5 from " in text and "<dd>1.000</dd>" in text
 assert not re.search(r"https?:|url\(|<script", text)
+END
+}
+
+@test "cluster pictures: thousands are several pages, with a map of their density" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs many --alphabets 4 --fewest-characters 26 --most-characters 26 --drawings 20 \
+        --size 16
+    "$IMP" cluster many "${model[@]}" --clusters 60 --html 'a #1.html' >table
+    /usr/bin/python3 - <<'END'
+import re
+pages = [open(name, encoding="utf-8").read() for name in ("a #1.html", "a #1-2.html")]
+ids = [set(re.findall(r' id="(\w+)"', page)) for page in pages]
+pictures = [i for page in ids for i in page if i.startswith("p")]
+assert sorted(pictures) == sorted(f"p{i}" for i in range(2080)), len(pictures)
+assert len([i for i in ids[0] if i.startswith("p")]) == 2000
+links = re.findall(r'href="([^"]*)"', pages[0])
+assert "./a%20%231-2.html" in links
+for link in links:
+    page, _, anchor = link.partition("#")
+    assert page in ("", "./a%20%231-2.html"), link
+    assert anchor == "" or anchor in ids[page != ""], link
+assert any(link.startswith("./a%20%231-2.html#g") for link in links)
+svg = re.search(r"<svg.*</svg>", pages[0], re.S)[0]
+assert "circle" not in svg and svg.count('class="cell') > 20 and "<svg" not in pages[1]
+boxes = []  # of names, by the size of their letters on a wide screen
+for x, y, name in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)', svg):
+    x, y, half = float(x), float(y), 4 * len(name)
+    assert all(abs(x - a) >= half + b or abs(y - c) >= 13 for a, b, c in boxes), name
+    boxes.append((x, half, y))
+assert len(boxes) >= 5, len(boxes)
 END
 }
 

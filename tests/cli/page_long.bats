@@ -38,9 +38,11 @@ look() {
 <iframe src="$1" style="width:$2px;height:900px;border:0"></iframe>
 <pre id="found"></pre>
 <script>
-addEventListener("load", () => {
+addEventListener("load", async () => {
     const view = document.querySelector("iframe").contentWindow, page = view.document;
     const images = [...page.images];
+    images.forEach(i => i.loading = "eager");
+    await Promise.all(images.map(i => i.decode()));
     const inside = e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= $2; };
     document.getElementById("found").textContent = JSON.stringify({
         title: page.title,
@@ -95,7 +97,7 @@ sound() { # IMAGES
 @test "page: groups, on a desk and on a phone" {
     for width in 1200 360; do
         look cluster.html $width
-        sound 12
+        sound 24 # each of them, and four of each group above
         json 'o["title"] == "12 pictures in 3 groups" and o["sections"] == 3 and o["marks"] == 12'
     done
 }

@@ -45,12 +45,13 @@ CHECK
     run ! grep -q 'http-equiv="refresh"' page.html
     # A lock on the log, as a run holds it, makes it one that is being trained.
     coproc holder { flock imp/log.jsonl sh -c 'echo locked; read -r _'; }
+    process=$holder_PID
     read -r word <&"${holder[0]}"
     [ "$word" = locked ]
     "$IMP" plot imp -o page.html
     grep -q '<td>imp</td><td>being trained</td>' page.html
     echo >&"${holder[1]}"
-    wait "$holder_PID"
+    wait "$process"
     sed '$d' imp/log.jsonl >cut && mkdir -p stopped && cp imp/* stopped && mv cut stopped/log.jsonl
     printf '{"update": 11, "lo' >>stopped/log.jsonl # a line that is being written
     "$IMP" plot stopped -o page.html
