@@ -167,6 +167,30 @@ static void draw_legend(const sheet *on, const imp_scatter *scatter, legend by, 
     }
 }
 
+/* A row that says what the marks are. */
+static void explain(const sheet *on, double top)
+{
+    static const struct {
+        imp_mark mark;
+        const char *text;
+    } marks[] = {{IMP_MARK_SUPPORT, "known"},
+                 {IMP_MARK_QUERY, "new"},
+                 {IMP_MARK_CLUSTER, "centre of a cluster, and how far it reaches"}};
+    double x = MARGIN, y = top + 0.5 * ROW;
+    imp_canvas_font(&on->canvas, SMALL, false);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        double radius = marks[i].mark == IMP_MARK_CLUSTER ? 9 : 4;
+        if (marks[i].mark == IMP_MARK_CLUSTER)
+            draw_cluster(on, -1, x + radius, y, radius);
+        else
+            draw_dot(on, -1, x + 5, y, radius, marks[i].mark == IMP_MARK_SUPPORT ? 1 : 0.4);
+        cairo_set_source_rgb(on->canvas.cairo, 0.1, 0.1, 0.1);
+        imp_canvas_text(&on->canvas, marks[i].text, x + radius + SWATCH - 2, y + 4.5,
+                        IMP_ALIGN_LEFT);
+        x += radius + SWATCH + imp_text_width(marks[i].text, SMALL, false) + GAP;
+    }
+}
+
 /* ---- the picture ---- */
 
 static imp_status check(const imp_scatter *scatter, const char *path, imp_error *error)
@@ -199,7 +223,8 @@ imp_status imp_scatter_save(const imp_scatter *scatter, const char *path, imp_er
         return status;
     int header = header_of(scatter), width = (int)scatter->panel_count * PANEL;
     legend by = legend_of(scatter);
-    int footer = by.rows > 0 ? (int)by.rows * ROW + MARGIN : 0;
+    int rows = (int)by.rows + (scatter->explains ? 1 : 0);
+    int footer = rows > 0 ? rows * ROW + MARGIN : 0;
     sheet on;
     status = imp_canvas_open(&on.canvas, path, width, header + PANEL + footer, error);
     if (status)
@@ -208,5 +233,7 @@ imp_status imp_scatter_save(const imp_scatter *scatter, const char *path, imp_er
     for (size_t i = 0; i < scatter->panel_count; i++)
         draw_panel(&on, &scatter->panels[i], (double)i * PANEL, header);
     draw_legend(&on, scatter, by, header + PANEL);
+    if (scatter->explains)
+        explain(&on, header + PANEL + (double)by.rows * ROW + 4);
     return imp_canvas_save(&on.canvas, error);
 }

@@ -5,6 +5,7 @@
 #ifndef IMP_DRAW_SCATTER_H
 #define IMP_DRAW_SCATTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ typedef struct imp_scatter {
     size_t panel_count;              /* at least 1 */
     const char *const *names;        /* of the labels 0 .. name_count-1, in UTF-8, for the legend */
     size_t name_count;               /* 0: no legend */
+    bool explains; /* the legend also says what supports, queries and clusters are */
 } imp_scatter;
 
 /* Writes the picture atomically, as a PNG or an SVG by the ending of `path` (draw/canvas.h), the
