@@ -658,6 +658,10 @@ FUNCTIONS = {
         _status,
         [_object, POINTER(Picture), _count, c_int, _points, _error],
     ),
+    "imp_model_embed_files": (
+        _status,
+        [_object, POINTER(c_char_p), _count, c_int, c_void_p, c_void_p, _points, _error],
+    ),
     # settings.h
     "imp_settings_create": (_status, [c_char_p, _new, _error]),
     "imp_settings_free": (None, [_object]),

@@ -1,4 +1,4 @@
-"""Pictures into vectors, by a network that `imp train` made."""
+"""Pictures into vectors, by a network that `imp train` made; files of any kind, by any program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Embedding:
     """A trained network, frozen: called with pictures, it gives their embeddings.
 
     A picture's embedding does not depend on the pictures beside it. Any number of threads may use
-    one embedding at once. A pickle holds the path only.
+    one embedding at once. A pickle holds the path only; an embedder, which is a program, has none.
 
     Parameters
     ----------
@@ -27,11 +27,20 @@ class Embedding:
         To use; 0 is as many as the machine offers. The bits do not depend on it.
     ink : {'own', 'as-is', 'invert'}, default='own'
         Which pictures to invert: as the model says, none or all.
+    embedder : str or None, default=None
+        Instead of a model: a line for the shell that starts a program which embeds files of any kind
+        (docs/embedders.md), as `imp --embedder` does. Such an embedding takes files alone.
+    timeout : float, default=300
+        Seconds without a word from the embedder after which it counts as hung.
+    cache : path-like or None, default=None
+        A folder in which the embedder's vectors are kept by content. None keeps none.
 
     Attributes
     ----------
+    name, version : str or None
+        What an embedder says of itself.
     channels, height, width : int
-        Of the images that the network takes.
+        Of the images that the network takes; 0 of an embedder.
     dimensions : int
         Of an embedding.
     inversion : {'none', 'all', 'light'}
@@ -44,13 +53,26 @@ class Embedding:
     """
 
     def __init__(
-        self, path: str | os.PathLike | None = None, threads: int = 0, ink: str = "own"
+        self,
+        path: str | os.PathLike | None = None,
+        threads: int = 0,
+        ink: str = "own",
+        *,
+        embedder: str | None = None,
+        timeout: float = 300,
+        cache: str | os.PathLike | None = None,
     ) -> None:
         self.path = None if path is None else os.path.abspath(path)
+        self.embedder, self.timeout = embedder, float(timeout)
+        self.cache = None if cache is None else os.path.abspath(cache)
         self.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
         self.ink = ink
         options = _api.ModelOptions(
-            size=ctypes.sizeof(_api.ModelOptions), ink=_parameters.choice(ink, "ink", _api.INKS)
+            size=ctypes.sizeof(_api.ModelOptions),
+            ink=_parameters.choice(ink, "ink", _api.INKS),
+            embedder=None if embedder is None else os.fsencode(embedder),
+            patience=self.timeout,
+            cache=None if cache is None else os.fsencode(self.cache),
         )
         file = None if path is None else os.fsencode(self.path)
         self._model = create(library.imp_model_free, library.imp_model_open, file, options)
@@ -58,6 +80,10 @@ class Embedding:
         self.inversion = list(_api.INVERSIONS)[info.inversion]
         self.channels, self.height, self.width = info.channels, info.height, info.width
         self.dimensions = info.dimensions
+        self.name, self.version = (
+            None if text is None else text.decode(errors="replace")
+            for text in (info.embedder, info.embedder_version)
+        )
         self.mixture_parameters = _parameters.parameters_of(info.rule)
 
     @classmethod
@@ -98,6 +124,33 @@ class Embedding:
             count = len(pictures)
         embeddings = np.empty((count, self.dimensions), np.float32)
         call(function, self._model, given, count, self.threads, address(embeddings))
+        return embeddings
+
+    def files(self, paths: Sequence[str | os.PathLike]) -> np.ndarray:
+        """Embeds picture files or, by an embedder, files of any kind.
+
+        Parameters
+        ----------
+        paths : sequence of path-like
+            One that cannot be read raises, with a sentence that names it.
+
+        Returns
+        -------
+        ndarray of shape (n, dimensions), float32
+        """
+        names = [os.fsencode(path) for path in paths]
+        given = (ctypes.c_char_p * len(names))(*names)
+        embeddings = np.empty((len(names), self.dimensions), np.float32)
+        call(
+            library.imp_model_embed_files,
+            self._model,
+            given,
+            len(names),
+            self.threads,
+            None,
+            None,
+            address(embeddings),
+        )
         return embeddings
 
     def _pictures_of(self, images: ArrayLike | Sequence[np.ndarray]) -> list | None:
@@ -143,9 +196,18 @@ class Embedding:
         return np.ascontiguousarray(images, np.float32)
 
     def __reduce__(self) -> tuple:
+        if self.embedder is not None:
+            raise TypeError(
+                "an embedder cannot be pickled: which program is run is up to whoever runs it"
+            )
         return type(self), (self.path, self.threads, self.ink)
 
     def __repr__(self) -> str:
+        if self.embedder is not None:
+            return (
+                f"<{type(self).__name__} by {self.name} {self.version} in {self.dimensions} "
+                "dimensions>"
+            )
         return (
             f"<{type(self).__name__} of {self.channels}x{self.height}x{self.width} in "
             f"{self.dimensions} dimensions, {self.path or 'built in'}>"

@@ -6,6 +6,7 @@ import math
 import os
 import pickle
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -217,6 +218,50 @@ class Embeddings(unittest.TestCase):
         parameters = Embedding.load(tied).mixture_parameters
         self.assertEqual(parameters["sigma_l"], parameters["sigma_u"])
         self.assertLess(abs(math.log(parameters["sigma_l"] / 3)), 0.1)
+
+
+class Embedders(unittest.TestCase):
+    """Any program instead of a model: tests/embedder.py counts letters."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.log = self.folder / "log"
+        self.command = f"{sys.executable} {SOURCE / 'tests' / 'embedder.py'} --log {self.log}"
+        for name, text in (("vowels", "aeiou aea"), ("hisses", "sszz zs"), ("ooh", "ioua eia")):
+            (self.folder / name).write_text(text)
+        self.paths = [self.folder / name for name in ("vowels", "hisses", "ooh")]
+
+    def test_files_of_any_kind(self):
+        embedding = Embedding(embedder=self.command)
+        vectors = embedding.files(self.paths)
+        self.assertEqual(vectors.shape, (3, embedding.dimensions))
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+        self.assertGreater(vectors[0] @ vectors[2], vectors[0] @ vectors[1])
+        self.assertIn(embedding.name, repr(embedding))
+        parameters = embedding.mixture_parameters
+        classifier = InfiniteMixturePrototypes(**parameters).fit(vectors[:2], ["vowels", "hisses"])
+        self.assertEqual(list(classifier.predict(vectors[2:])), ["vowels"])
+
+    def test_the_cache_does_without_asking(self):
+        cache = self.folder / "cache"
+        first = Embedding(embedder=self.command, cache=cache).files(self.paths)
+        asked = self.log.read_text().count("file")
+        second = Embedding(embedder=self.command, cache=cache).files(self.paths)
+        np.testing.assert_array_equal(first, second)
+        self.assertEqual(self.log.read_text().count("file"), asked)
+
+    def test_what_goes_wrong_is_said(self):
+        embedding = Embedding(embedder=self.command)
+        with self.assertRaisesRegex((ValueError, OSError), "nowhere"):
+            embedding.files([self.folder / "nowhere"])
+        with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+            pickle.dumps(embedding)
+        with self.assertRaises((ValueError, OSError)):
+            Embedding(embedder="exit 1")
+        with self.assertRaisesRegex(ValueError, "embedder"):
+            Embedding(self.folder / "vowels", embedder=self.command)
 
 
 if __name__ == "__main__":
