@@ -330,19 +330,32 @@ static bool is_typed(int argc, char **argv, const char *name)
 
 /* Whether pictures of the folder are to be inverted for the model, as imp_model_embed_files() would
  * invert them. */
-static int choose_ink(const imp_model *model, const char *path, int *ink, const char **why)
+static const char *choose_ink(const imp_model *model, const imp_survey *survey, int *ink)
 {
     imp_inversion inversion = imp_model_info_of(model)->inversion;
-    imp_survey survey = {0};
-    imp_error error;
-    if (inversion == IMP_INVERT_LIGHT && imp_survey_make(&survey, path, &error))
-        return fail(&error);
-    bool invert = inversion == IMP_INVERT_ALL || (inversion == IMP_INVERT_LIGHT && survey.on_light);
+    bool invert =
+        inversion == IMP_INVERT_ALL || (inversion == IMP_INVERT_LIGHT && survey->on_light);
     *ink = invert ? IMP_INK_INVERT : IMP_INK_AS_IS;
-    *why = !invert                         ? "as they are"
+    return !invert                         ? "as they are"
            : inversion == IMP_INVERT_LIGHT ? "inverted because the ground is light"
                                            : "inverted as in training";
-    return IMP_GO_ON;
+}
+
+/* A model of alphabets and a folder without super-classes: its classes are what there is to tell
+ * apart, five at a time by one picture each unless that is said otherwise. */
+static bool choose_task(int argc, char **argv, imp_settings *settings, const imp_survey *survey)
+{
+    if (!imp_settings_by_super_class(settings) || survey->super_classes > 0 ||
+        is_typed(argc, argv, "task"))
+        return false;
+    settings->task = IMP_EPISODE_CLASSES;
+    if (!is_typed(argc, argv, "way"))
+        settings->way = 0;
+    if (!is_typed(argc, argv, "shot"))
+        settings->shot = 0;
+    if (!is_typed(argc, argv, "queries"))
+        settings->queries = 0;
+    return true;
 }
 
 /* What the settings of the training say of its data is not about a folder that somebody brings
@@ -355,7 +368,10 @@ static int meet_folder(int argc, char **argv, arguments *given, const imp_model 
         strcmp(settings->data, model->settings.data) == 0)
         return IMP_GO_ON;
     const imp_model_info *info = imp_model_info_of(model);
-    int status = IMP_GO_ON;
+    imp_survey survey;
+    imp_error error;
+    if (imp_survey_make(&survey, path, &error) != IMP_OK)
+        return fail(&error);
     if (!is_typed(argc, argv, "colour"))
         settings->colour = info->channels == 3 ? 2 : 1; /* imp_colour_names */
     if (!is_typed(argc, argv, "rotations"))
@@ -363,13 +379,15 @@ static int meet_folder(int argc, char **argv, arguments *given, const imp_model 
     if (!is_typed(argc, argv, "split"))
         settings->split = given->purpose == 0 ? "classes:0/1/0" : "classes:0/0/1";
     if (!is_typed(argc, argv, "ink"))
-        status = choose_ink(model, path, &settings->ink, &ink);
-    if (status == IMP_GO_ON && !given->quiet)
+        ink = choose_ink(model, &survey, &settings->ink);
+    bool other_task = choose_task(argc, argv, settings, &survey);
+    if (!given->quiet)
         imp_complain(EXIT_SUCCESS, command,
-                     "pictures are made %zux%zu, %s, %s; %s; the split is %s", info->width,
+                     "pictures are made %zux%zu, %s, %s; %s; the split is %s%s", info->width,
                      info->height, info->channels == 3 ? "coloured" : "gray", ink,
-                     settings->rotations == 1 ? "not turned" : "turned, too", settings->split);
-    return status;
+                     settings->rotations == 1 ? "not turned" : "turned, too", settings->split,
+                     other_task ? "; labels are classes, as there are no super-classes" : "");
+    return IMP_GO_ON;
 }
 
 /* Testing on what was trained on would flatter. */

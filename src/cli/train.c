@@ -249,6 +249,16 @@ static void say_left_out(const imp_survey *survey, const char *what)
     if (survey->unlabeled > 0)
         fprintf(stderr, "  left out  %zu unlabelled %s%s not used\n", survey->unlabeled, what,
                 survey->unlabeled == 1 ? " is" : "s are");
+    if (survey->foreign > 0) {
+        fprintf(stderr, "  left out  %zu picture%s of kinds that are not read:", survey->foreign,
+                survey->foreign == 1 ? "" : "s");
+        for (size_t i = 0; i < survey->foreign && i < IMP_FOREIGN_NAMES; i++) {
+            fputs(i > 0 ? ", '" : " '", stderr);
+            imp_print_text(survey->foreign_names[i], stderr);
+            fputc('\'', stderr);
+        }
+        fprintf(stderr, "%s\n", survey->foreign > IMP_FOREIGN_NAMES ? ", ..." : "");
+    }
     if (survey->empty > 0) {
         fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '", survey->empty,
                 survey->empty == 1 ? " has" : "s have");

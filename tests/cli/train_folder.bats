@@ -33,6 +33,16 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
+@test "eval on a folder: a model of alphabets tells classes apart where there are no super-classes" {
+    "$IMP" train --quiet --size 16 --alphabets 10 --network conv3x3:4,bn,relu,pool --task super-classes --way 2 \
+        --modes 3 --queries 2 --updates 2 --validate-every 0 --out alphabets
+    run --separate-stderr "$IMP" eval --model alphabets/model.safetensors --way 3 --episodes 3 \
+        --data "$BATS_FILE_TMPDIR/shapes"
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"; labels are classes, as there are no super-classes"* ]]
+    [[ $output == "3 testing episodes"* ]]
+}
+
 @test "train on a folder: the help and the manual say that its defaults are chosen" {
     for option in --help --help-all; do
         "$IMP" train $option | grep -qxF "Data (what is not given is chosen to suit a folder)"
@@ -116,6 +126,15 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     [ "${stderr_lines[1]}" = "  left out  1 unlabelled picture is not used" ]
     run --separate-stderr "$IMP" train --data data --out one "${small[@]}"
     [ "${stderr_lines[2]}" = "  left out  1 sub-folder has no pictures: 'nothing'" ]
+}
+
+@test "train on a folder: pictures of kinds that are not read are counted and listed" {
+    cp -r "$BATS_FILE_TMPDIR/shapes" data
+    touch data/ring/a.svg data/ring/b.avif
+    run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
+    [ "$status" -eq 0 ]
+    [ "${stderr_lines[1]}" = \
+        "  left out  2 pictures of kinds that are not read: 'ring/a.svg', 'ring/b.avif'" ]
 }
 
 @test "train on a folder: a zip is one too" {
