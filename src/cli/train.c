@@ -33,14 +33,14 @@ static const imp_option options[] = {
      .help = "where settings, logs, checkpoint and model are kept"},
     {IMP_OPTION_TEXT(arguments, recipe), .name = "recipe", .argument = "NAME",
      .help = "begin with the settings of a recipe, built in or a file"},
-    {IMP_OPTION_FLAG(arguments, list_recipes), .name = "list-recipes",
-     .help = "list the recipes that are built in"},
     {IMP_OPTION_TEXT(arguments, resume), .name = "resume", .argument = "FOLDER",
      .help = "go on with a run that was stopped or killed"},
     {IMP_OPTION_NUMBER(arguments, minutes), .name = "minutes", .argument = "M",
      .numbers = {0, 1e6}, .initial = "0",
      .help = "fit updates and schedule into this time"},
     {IMP_OPTION_REST},
+    {IMP_OPTION_FLAG(arguments, list_recipes), .name = "list-recipes",
+     .help = "list the recipes that are built in"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
      .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
     {IMP_OPTION_FLAG(arguments, skip_broken), .name = "skip-broken",
@@ -63,9 +63,7 @@ static const imp_option options[] = {
 
 static const char *const examples[] = {
     "imp train --data my-pictures --out run --minutes 10",
-    "imp train --data vectors:X.npy,y.npy --network linear:64 --out run",
-    "imp train --recipe omniglot-alphabets --data omniglot:PATH --out run",
-    "imp train --resume run", NULL};
+    "imp train --data vectors:X.npy,y.npy --network linear:64 --out run", NULL};
 
 const imp_usage imp_train_usage = {
     .command = "train",

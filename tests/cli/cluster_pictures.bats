@@ -205,7 +205,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
 }
 
 @test "cluster pictures: what is wrong is a sentence" {
-    fails 2 "--labels and --validation go with points; the labels of pictures are the sub-folders \
+    fails 2 "--labels, --truth, pairs and --validation go with points; the labels of pictures are the sub-folders \
 they are in" pile "${model[@]}" --labels y.npy
     fails 2 "give one of --copy-to and --link-to" pile "${model[@]}" --copy-to a --link-to b
     fails 2 "--copy-to, --link-to and --html need a folder of pictures" x.npy --html page.html
