@@ -78,12 +78,10 @@ static const imp_option options[] = {
 /* clang-format on */
 
 static const char *const examples[] = {
-    "imp eval --model run/model.safetensors",
     "imp eval --model run/model.safetensors --task classes --way 20 --json",
     "imp eval --data drawings --way 5 --shot 1   # the built-in model",
     "imp eval --model run/model.safetensors --method imp,dp-means",
-    "imp eval --model run/model.safetensors --unsupervised --way 100",
-    NULL};
+    "imp eval --model run/model.safetensors --unsupervised --way 100", NULL};
 
 const imp_usage imp_eval_usage = {
     .command = "eval",

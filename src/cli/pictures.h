@@ -23,10 +23,10 @@ typedef struct imp_picture_settings {
 /* clang-format off */
 #define IMP_PICTURE_OPTIONS(settings, member)                                                      \
     {IMP_OPTION_TEXT(settings, member.model), .name = "model", .argument = "FILE",                 \
-     .otherwise = "built in, of handwritten characters",                                           \
+     .otherwise = "built in",                                           \
      .help = "the model that embeds pictures, or points if it was trained on vectors"},                                                    \
     {IMP_OPTION_TEXT(settings, member.embedder), .name = "embedder", .argument = "COMMAND",        \
-     .help = "instead: a program that embeds files of any kind (docs/embedders.md)"},              \
+     .help = "or a program that embeds files (docs/embedders.md)"},              \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
      .help = "leave out what cannot be read, and say which"},                                      \
     {IMP_OPTION_REST},                                                                             \

