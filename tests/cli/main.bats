@@ -56,10 +56,10 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
     [ "$stderr" = "imp help: option '--completion' needs none, bash, zsh or fish, not 'tcsh'" ]
 }
 
-@test "of what could be a list only one is taken, and a second is refused" {
+@test "of folders of known pictures only one is taken, and a second is refused" {
     run --separate-stderr "$IMP" classify --support a --support b c.png
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp classify: option '--support' is given twice" ]
+    [ "$stderr" = "imp classify: one folder is --support, and one --unlabeled; several views are for points" ]
 }
 
 @test "a mistyped option of a command gets a suggestion" {
