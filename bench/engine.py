@@ -66,18 +66,21 @@ class Bench:
         self.peers, self.stack = {}, contextlib.ExitStack()
         self.folder = self.stack.enter_context(tempfile.TemporaryDirectory(dir=options.build))
 
-    def start(self, name, threads):
-        """A peer of so many threads; its name then tells."""
+    def start(self, name, threads, debian=False):
+        """A peer of so many threads; its name then tells, and whether it is Debian's beside PyPI's."""
         key = name if threads == self.options.threads else f"{name}, {threads} thread"
+        python = self.options.python
+        if debian:
+            key, python = f"{name}, Debian's", "/usr/bin/python3"
         command = [os.path.join(self.options.build, "cluster")] if name == "imp" else \
-            [self.options.python, os.path.join(HERE, "peers", "kmeans.py"), name]
+            [python, os.path.join(HERE, "peers", "kmeans.py"), name]
         settings = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads),
                     **ISA.get(self.options.isa, {})}
         try:
             self.peers[key] = self.stack.enter_context(Peer(command, settings))
-            self.options.hellos[name] = self.peers[key].hello
+            self.options.hellos[key if debian else name] = self.peers[key].hello
         except Unavailable as reason:
-            self.options.unavailable.setdefault(name, str(reason))
+            self.options.unavailable.setdefault(key if debian else name, str(reason))
         return self.peers.get(key)
 
     def run(self, questions):
@@ -136,13 +139,19 @@ def predict(options, n, d, k):
         bench.config["clusters"] = fitted["clusters"]
         bench.start("imp", 1)
         bench.start("faiss", options.threads)
+        if options.python != "/usr/bin/python3":
+            bench.start("faiss", options.threads, debian=True)
         question = {"predict": f"predict {points} {mixture}"}
-        bench.run({"imp": question, "imp, 1 thread": question,
-                   "faiss": {"assign": f"assign {points} {means} {options.threads}"}})
+        assign = {"assign": f"assign {points} {means} {options.threads}"}
+        bench.run({"imp": question, "imp, 1 thread": question, "faiss": assign,
+                   "faiss, Debian's": assign})
         print(f"\n{bench.label}: {fitted['clusters']} clusters of {min(CLASSES, k)} classes")
         own = ("imp", "predict", "seconds")
         what = f"label, probabilities and cluster of {n:,} x {d} queries"
         bench.row(what, own, ("faiss", "assign", "seconds"), "faiss, flat search", 3)
+        if "faiss, Debian's" in bench.peers:
+            bench.row("the same", own, ("faiss, Debian's", "assign", "seconds"),
+                      "faiss, flat search, Debian's", 3)
         if options.threads > 1:
             bench.row(f"the same, {options.threads} threads against one", own,
                       ("imp, 1 thread", "predict", "seconds"), "imp, 1 thread", 1.8)

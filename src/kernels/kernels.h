@@ -26,16 +26,26 @@ enum {
     IMP_LEADERS = IMP_NEAREST_POINTS * 3 * 16, /* numbers that nearest() works with */
     IMP_LONGEST_ROW = 32000,       /* steps: no coordinate exceeds 16 bits, no score 32 */
     IMP_MOST_DIMENSIONS = 1 << 16, /* of such rows: beyond, float's sums are off too far */
-    IMP_HALF_SQUARE_ERROR = 512    /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
+    IMP_HALF_SQUARE_ERROR = 512,   /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
+    IMP_LARGEST_BYTE = 127,        /* steps of a coordinate where rows are bytes */
+    IMP_MOST_BYTES = 1 << 15,      /* dimensions of such rows: scores fit in 32 bits */
+    IMP_TAIL_STEPS = 4             /* that tail() tries */
 };
 
 #define IMP_MOST_ROUNDING 0.51            /* half a step, and what float adds to it */
+#define IMP_BYTE_ROUNDING 1e-4            /* of a step: what float adds to what a byte lost */
 #define IMP_LEAST_SCORE (INT32_MIN + 256) /* centers score more, places without a center less */
 
 /* Numbers in a row: products are summed in pairs. */
 static inline size_t imp_row_halves(size_t dimensions)
 {
     return (dimensions + 1) / 2 * 2;
+}
+
+/* The same where they are bytes, which are summed in fours. */
+static inline size_t imp_row_bytes(size_t dimensions)
+{
+    return (dimensions + 3) / 4 * 4;
 }
 
 /* A stack of maps: `images` maps of height x width. */
@@ -234,14 +244,36 @@ typedef struct imp_kernels {
                            size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                            size_t stride);
 
+    /* The same in half the time with coordinates of 8 bits, from -127 to 127 steps, where the
+     * processor has instructions for it; elsewhere it does not pay. nearest_extent() is the largest
+     * |x - origin| of a coordinate. nearest_round_bytes() writes imp_row_bytes() bytes and returns
+     * the sum of what rounding took from all coordinates, squared, in steps; nearest_pack_bytes()
+     * the largest such sum of the centers. */
+    bool (*nearest_bytes_pay)(void);
+    float (*nearest_extent)(size_t dimensions, const float *x, const float *origin);
+    float (*nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
+                                 float per_step, uint8_t *row);
+    size_t (*nearest_panel_bytes)(size_t dimensions);
+    double (*nearest_pack_bytes)(size_t count, size_t dimensions, const float *centers,
+                                 const bool *there, int32_t *panel);
+    void (*nearest_scores_bytes)(size_t points, size_t dimensions, const uint8_t *rows, float ratio,
+                                 size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                                 size_t stride);
+
     /* The scores of one point in groups, each of them depth[g] rows of `lanes` scores, at least
      * one. Of every lane of every group: the largest two and the row of the largest. */
     size_t lanes;
     void (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
                            int32_t *best, int32_t *second, int32_t *row);
 
-    /* Which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many. */
+    /* Which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many. There
+     * is room for `count` numbers. */
     size_t (*nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
+
+    /* density[i] = base + slope * scores[i], for a multiple of `lanes` scores; returns the largest.
+     */
+    double (*nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
+                                double *density);
 
     /* distances[i] = |x - row which[i] of means|^2, to the same bits in every variant. */
     void (*distances)(size_t dimensions, const float *x, const double *means, const uint32_t *which,
@@ -255,7 +287,12 @@ typedef struct imp_kernels {
      * finite. Their error is a few of a float's last digits. */
     void (*probabilities)(size_t count, const double *score, double most, float *probability);
 
-    /* The same in double precision and in place. */
+    /* How often `limit`, which is not below 1e-30, is to be divided by 4 until the shares of the
+     * largest, exp(score[i] - most), that are no larger than the quotient add up to `limit` at
+     * most; IMP_TAIL_STEPS where that is not known yet. */
+    unsigned (*tail)(size_t count, const double *score, double most, double limit);
+
+    /* The shares in double precision and in place. */
     void (*normalize)(size_t count, double most, double *score);
 
     /* score[i] = exp(score[i]), in place; none is above 0. */

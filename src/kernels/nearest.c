@@ -2,30 +2,14 @@
  * nearest.c - the nearest of many centers for each of many points, fused: scores stay in registers
  * and only the best survives.
  *
- * The nearest center is the one with the largest score x.c - |c|^2 / 2. Coordinates are rounded to
- * 16 bits: processors multiply and add twice as many of these at a time as floats, and their sums
- * are exact. The best and the second best score are given, so that a caller who needs the answer
- * without rounding knows where to look again.
+ * Coordinates have 16 bits. The best and the second best score are given, so that a caller who
+ * needs the answer without rounding knows where to look again.
  */
+#include "kernels/nearest.h"
+
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
-
-#include "kernels/variants.h"
-
-enum {
-    POINTS = 6, /* of a register block, with NEAREST_VECTORS vectors of centers */
-    VECTORS = NEAREST_VECTORS,
-    WIDTH = NEAREST_WIDTH
-};
-_Static_assert((int)WIDTH <= (int)IMP_MOST_NEAREST_WIDTH,
-               "a panel's centers fit where they are listed");
-_Static_assert(IMP_NEAREST_POINTS % POINTS == 0, "register blocks fill the points of a call");
-
-/* What the score of a center that does not exist starts from; floats have no number between this
- * and the least of 32 bits. */
-#define LEAST_START (-0x1.fffffep30F)
 
 /* ---- rows ---- */
 
@@ -85,40 +69,6 @@ void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers
     memcpy(panel, start, sizeof start);
 }
 
-/* What the scores of a panel's centers start from. */
-INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
-{
-#pragma GCC unroll 4
-    for (size_t v = 0; v < VECTORS; v++) {
-        vec half = (vec) * (const mask_unaligned *)(panel + v * LANES);
-        start[v] = __builtin_convertvector(larger(half * splat(ratio), splat(LEAST_START)), mask);
-    }
-}
-
-/* score[r][v] = the scores of `points` rows with a panel's centers; at_once is for add_pairs(). */
-INLINE void score_panel(bool at_once, size_t points, size_t pairs, const int16_t *rows,
-                        const mask start[VECTORS], const int32_t *panel, mask score[][VECTORS])
-{
-#pragma GCC unroll 8
-    for (size_t r = 0; r < points; r++)
-#pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++)
-            score[r][v] = start[v];
-    for (size_t j = 0; j < pairs; j++) {
-        mask c[VECTORS];
-#pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++)
-            c[v] = *(const mask_unaligned *)(panel + (j + 1) * WIDTH + v * LANES);
-#pragma GCC unroll 8
-        for (size_t r = 0; r < points; r++) {
-            mask pair = (mask)zero() + *(const pair_of_halves *)(rows + 2 * (r * pairs + j));
-#pragma GCC unroll 4
-            for (size_t v = 0; v < VECTORS; v++)
-                score[r][v] = add_pairs(at_once, score[r][v], pair, c[v]);
-        }
-    }
-}
-
 /* ---- the best two ---- */
 
 /* Of one point, lane by lane. */
@@ -133,7 +83,8 @@ INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const ma
                        const int32_t *panel, int32_t first, leader *leaders)
 {
     mask score[POINTS][VECTORS];
-    score_panel(at_once, POINTS, pairs, rows, start, panel, score);
+    score_centers(at_once ? PAIRS_AT_ONCE : PAIRS, POINTS, pairs, rows, start, panel + WIDTH,
+                  score);
 #pragma GCC unroll 8
     for (size_t r = 0; r < POINTS; r++)
 #pragma GCC unroll 4
@@ -168,7 +119,7 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
                       int32_t *center, int32_t *best, int32_t *second)
 {
     leader *led = (leader *)leaders;
-    bool at_once = adds_pairs();
+    bool at_once = adds_at_once();
     size_t halves_per_row = imp_row_halves(dimensions);
     size_t size = VARIANT(nearest_panel)(dimensions);
     for (size_t i = 0; i < IMP_NEAREST_POINTS; i++) {
@@ -188,71 +139,6 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
     }
     for (size_t i = 0; i < points; i++)
         settle(&led[i], &center[i], &best[i], &second[i]);
-}
-
-/* ---- all scores ---- */
-
-/* POINTS points meet one panel. */
-INLINE void write_scores(bool at_once, size_t pairs, const int16_t *rows, const mask start[VECTORS],
-                         const int32_t *panel, int32_t *to, size_t stride)
-{
-    mask score[POINTS][VECTORS];
-    score_panel(at_once, POINTS, pairs, rows, start, panel, score);
-#pragma GCC unroll 8
-    for (size_t r = 0; r < POINTS; r++)
-#pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++)
-            *(mask *)(to + r * stride + v * LANES) = score[r][v];
-}
-
-void VARIANT(nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
-                             size_t begin, size_t end, const int32_t *packed, int32_t *scores,
-                             size_t stride)
-{
-    bool at_once = adds_pairs();
-    size_t halves_per_row = imp_row_halves(dimensions);
-    size_t size = VARIANT(nearest_panel)(dimensions);
-    for (size_t first = begin; first < end; first += WIDTH) {
-        const int32_t *panel = packed + first / WIDTH * size;
-        mask start[VECTORS];
-        begin_scores(panel, ratio, start);
-        for (size_t i = 0; i < points && at_once; i += POINTS)
-            write_scores(true, halves_per_row / 2, rows + i * halves_per_row, start, panel,
-                         scores + i * stride + first, stride);
-        for (size_t i = 0; i < points && !at_once; i += POINTS)
-            write_scores(false, halves_per_row / 2, rows + i * halves_per_row, start, panel,
-                         scores + i * stride + first, stride);
-    }
-}
-
-void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                             int32_t *best, int32_t *second, int32_t *row)
-{
-    for (size_t g = 0; g < groups; g++) {
-        mask most = *(const mask *)scores, next = (mask)zero() + INT32_MIN, at = (mask)zero();
-        for (size_t r = 1; r < depth[g]; r++) {
-            mask score = *(const mask *)(scores + r * LANES);
-            mask number = (mask)zero() + (int32_t)r;
-            at = (mask)choose(score > most, (vec)number, (vec)at);
-            next = larger_whole(next, smaller_whole(most, score));
-            most = larger_whole(most, score);
-        }
-        *(mask *)(best + g * LANES) = most;
-        *(mask *)(second + g * LANES) = next;
-        *(mask *)(row + g * LANES) = at;
-        scores += depth[g] * LANES;
-    }
-}
-
-size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count; i += LANES) {
-        uint32_t enough = to_bits(*(const mask *)(scores + i) >= least);
-        for (; enough != 0; enough &= enough - 1)
-            which[found++] = (uint32_t)(i + (size_t)__builtin_ctz(enough));
-    }
-    return found;
 }
 
 /* ---- all that are good enough ---- */
@@ -276,7 +162,7 @@ size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio
         const int32_t *panel = packed + *begin / WIDTH * size;
         mask start[VECTORS], score[1][VECTORS];
         begin_scores(panel, ratio, start);
-        score_panel(false, 1, imp_row_halves(dimensions) / 2, row, start, panel, score);
+        score_centers(PAIRS, 1, imp_row_halves(dimensions) / 2, row, start, panel + WIDTH, score);
         for (size_t v = 0; v < VECTORS; v++) {
             mask enough = score[0][v] >= least;
             for (size_t i = 0; any(enough) && i < LANES; i++)

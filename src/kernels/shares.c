@@ -38,6 +38,14 @@ INLINE vec exponential(vec x)
 /* LANES scores, or the `rest` that there are, less the largest. */
 INLINE vec load_scores(const double *score, size_t rest, double most)
 {
+#if LANES == 16 && defined(__AVX512F__)
+    if (rest >= LANES) {
+        __m512d largest = _mm512_set1_pd(most);
+        __m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd(score) - largest);
+        __m256 high = _mm512_cvtpd_ps(_mm512_loadu_pd(score + 8) - largest);
+        return (vec)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    }
+#endif
     float lanes[LANES] __attribute__((aligned(64)));
     for (size_t l = 0; l < LANES; l++)
         lanes[l] = l < rest ? (float)(score[l] - most) : -INFINITY;
@@ -60,23 +68,31 @@ void VARIANT(probabilities)(size_t count, const double *score, double most, floa
         memcpy(probability + i, lanes, (count - i) * sizeof *lanes);
         sum += e;
     }
-    float factor = (float)(1 / total(sum));
+    float factor = 1 / rough_total(sum);
     for (i = 0; i < count; i++)
         probability[i] *= factor;
 }
 
-/* ---- doubles ---- */
-
-enum { DOUBLES = LANES / 2 }; /* of a register */
-
-typedef double wide __attribute__((vector_size(DOUBLES * 8), may_alias));
-typedef double wide_unaligned __attribute__((vector_size(DOUBLES * 8), aligned(8), may_alias));
-typedef int64_t wide_mask __attribute__((vector_size(DOUBLES * 8), may_alias));
-
-INLINE wide spread(double s)
+unsigned VARIANT(tail)(size_t count, const double *score, double most, double limit)
 {
-    return s - (wide){0};
+    vec sum[IMP_TAIL_STEPS], largest[IMP_TAIL_STEPS];
+    for (unsigned s = 0; s < IMP_TAIL_STEPS; s++) {
+        sum[s] = zero();
+        largest[s] = splat((float)(limit / (1U << (2 * s))));
+    }
+    for (size_t i = 0; i < count; i += LANES) {
+        vec e = exponential(load_scores(score + i, count - i, most));
+#pragma GCC unroll 4
+        for (size_t s = 0; s < IMP_TAIL_STEPS; s++)
+            sum[s] += keep(e <= largest[s], e);
+    }
+    unsigned steps = 0;
+    while (steps < IMP_TAIL_STEPS && rough_total(sum[steps]) > (float)limit)
+        steps++;
+    return steps;
 }
+
+/* ---- doubles ---- */
 
 /* Of numbers up to 0; 0 where a double would lose digits. */
 INLINE wide exponential_of_doubles(wide x)

@@ -74,14 +74,27 @@ size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio
 void VARIANT(nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
                              size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                              size_t stride);
+float VARIANT(nearest_extent)(size_t dimensions, const float *x, const float *origin);
+float VARIANT(nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
+                                   float per_step, uint8_t *row);
+size_t VARIANT(nearest_panel_bytes)(size_t dimensions);
+double VARIANT(nearest_pack_bytes)(size_t count, size_t dimensions, const float *centers,
+                                   const bool *there, int32_t *panel);
+bool VARIANT(nearest_bytes_pay)(void);
+void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8_t *rows,
+                                   float ratio, size_t begin, size_t end, const int32_t *packed,
+                                   int32_t *scores, size_t stride);
 void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
                              int32_t *best, int32_t *second, int32_t *row);
 size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
+double VARIANT(nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
+                                  double *density);
 void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances);
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances);
 void VARIANT(probabilities)(size_t count, const double *score, double most, float *probability);
+unsigned VARIANT(tail)(size_t count, const double *score, double most, double limit);
 void VARIANT(normalize)(size_t count, double most, double *score);
 void VARIANT(exponentials)(size_t count, double *score);
 void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,

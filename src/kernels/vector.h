@@ -50,7 +50,7 @@ typedef float vec_unaligned __attribute__((vector_size(LANES * 4), aligned(4), m
 typedef int32_t mask __attribute__((vector_size(LANES * 4), may_alias));
 typedef int32_t mask_unaligned __attribute__((vector_size(LANES * 4), aligned(2), may_alias));
 typedef uint8_t bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
-typedef int32_t pair_of_halves __attribute__((aligned(2), may_alias));
+typedef int32_t row_word __attribute__((aligned(1), may_alias)); /* two halves or four bytes */
 typedef int16_t halves __attribute__((vector_size(LANES * 2), aligned(2), may_alias));
 
 INLINE vec load(const float *p)
@@ -81,6 +81,17 @@ INLINE vec zero(void)
 INLINE vec splat(float s)
 {
     return s - (vec){0}; /* unlike an addition, exact for -0 too, so it folds to a broadcast */
+}
+
+/* A register of doubles. */
+enum { DOUBLES = LANES / 2 };
+typedef double wide __attribute__((vector_size(DOUBLES * 8), may_alias));
+typedef double wide_unaligned __attribute__((vector_size(DOUBLES * 8), aligned(8), may_alias));
+typedef int64_t wide_mask __attribute__((vector_size(DOUBLES * 8), may_alias));
+
+INLINE wide spread(double s)
+{
+    return s - (wide){0};
 }
 
 /* Four floats as doubles. Compilers convert two at a time. */
@@ -134,7 +145,7 @@ INLINE vec multiply_add(vec a, vec b, vec c)
 #endif
 }
 
-/* LANES bytes as numbers, and numbers below 128 as bytes. The compilers' own conversion goes lane
+/* LANES bytes as numbers, and numbers below 256 as bytes. The compilers' own conversion goes lane
  * by lane where one or two instructions do. */
 INLINE mask load_bytes(const uint8_t *p)
 {
@@ -182,7 +193,7 @@ INLINE mask multiply_pairs(mask a, mask b)
 
 /* Whether the processor adds what it multiplies in one instruction (VNNI), which not all do that
  * have AVX-512. */
-INLINE bool adds_pairs(void)
+INLINE bool adds_at_once(void)
 {
 #if LANES == 16 && defined(__AVX512BW__)
     return __builtin_cpu_supports("avx512vnni");
@@ -202,6 +213,24 @@ INLINE mask add_pairs(bool at_once, mask sum, mask a, mask b)
 #endif
     (void)at_once;
     return sum + multiply_pairs(a, b);
+}
+
+/* sum + the four bytes of a, without sign, times those of b, with it, to the same bits either way.
+ */
+INLINE mask add_fours(bool at_once, mask sum, mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512BW__)
+    if (at_once) {
+        __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+        return sum;
+    }
+#endif
+    (void)at_once;
+    typedef uint32_t bits __attribute__((vector_size(LANES * 4)));
+#pragma GCC unroll 4
+    for (int k = 0; k < 32; k += 8)
+        sum += (mask)((bits)a >> k & 255) * ((mask)((bits)b << (24 - k)) >> 24);
+    return sum;
 }
 
 INLINE mask larger_whole(mask a, mask b)
@@ -332,6 +361,16 @@ INLINE double total(vec v)
     for (size_t i = 0; i < LANES; i++)
         sum += lanes[i];
     return sum;
+}
+
+/* Adds the lanes up in float, always in the same order. */
+INLINE float rough_total(vec v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_reduce_add_ps((__m512)v);
+#else
+    return (float)total(v);
+#endif
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -52,24 +53,37 @@ static void write_probabilities(const imp_kernels *kernels, const double *score,
         imp_probabilities(score, outcomes, probability);
 }
 
+/* What was decided for a query. */
+typedef struct decision {
+    size_t class, cluster; /* IMP_NO_CLUSTER where all clusters went */
+    double distance;       /* squared, to that cluster's mean */
+} decision;
+
+static void write_answer(const decision *made, size_t way, bool open_set, const double *score,
+                         const imp_kernels *kernels, size_t q, const imp_decisions *decisions)
+{
+    size_t outcomes = way + open_set;
+    bool decided = made->cluster != IMP_NO_CLUSTER;
+    if (decisions->label)
+        decisions->label[q] = made->class < way ? (int32_t)made->class : IMP_UNLABELED;
+    if (decisions->cluster)
+        decisions->cluster[q] = decided ? (int32_t)made->cluster : -1;
+    if (decisions->distance)
+        decisions->distance[q] = decided ? (float)made->distance : INFINITY;
+    if (decisions->probability && outcomes > 0)
+        write_probabilities(kernels, score, outcomes, score[made->class],
+                            decisions->probability + q * outcomes);
+}
+
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
-                const size_t *best, const double *score, const imp_kernels *kernels, size_t q,
-                const imp_decisions *decisions)
+                const size_t *best, const double *score, size_t q, const imp_decisions *decisions)
 {
     /* Without classes there is only "none of these" to choose. */
-    size_t outcomes = way + open_set, chosen = way > 0 ? imp_largest(score, outcomes) : 0;
-    size_t cluster = best[chosen];
-    bool decided = cluster != IMP_NO_CLUSTER; /* not where all clusters went */
-    if (decisions->label)
-        decisions->label[q] = chosen < way ? (int32_t)chosen : IMP_UNLABELED;
-    if (decisions->cluster)
-        decisions->cluster[q] = decided ? (int32_t)cluster : -1;
-    if (decisions->distance)
-        decisions->distance[q] =
-            decided ? (float)imp_clusters_distance(clusters, cluster, x) : INFINITY;
-    if (decisions->probability && outcomes > 0)
-        write_probabilities(kernels, score, outcomes, score[chosen],
-                            decisions->probability + q * outcomes);
+    decision made = {.class = way > 0 ? imp_largest(score, way + open_set) : 0};
+    made.cluster = best[made.class];
+    if (decisions->distance && made.cluster != IMP_NO_CLUSTER)
+        made.distance = imp_clusters_distance(clusters, made.cluster, x);
+    write_answer(&made, way, open_set, score, NULL, q, decisions);
 }
 
 /* ---- many ---- */
@@ -79,10 +93,13 @@ enum {
     BLOCK = 64 * PART,             /* and all threads together */
     FEW = 256,                     /* queries, or clusters, for which columns do not pay */
     FEW_CLUSTERS = 16,
+    SMALL_GROUP = 12,      /* points whose scores stay in the first cache */
+    SMALL = 1 << 19,       /* bytes of columns that stay in the second, if they are few */
+    LEAST_LOGARITHM = -60, /* of what imp_kernels.tail() adds up */
 };
 
-/* Probabilities may be off by this much as a rule. */
-static const double tolerance = 1e-7;
+/* No probability is off by more than this but for the last digits of a float. */
+static const double tolerance = 4e-7;
 
 /* fmax() is a call, and has to look for NaN. */
 static inline double larger(double a, double b)
@@ -96,17 +113,24 @@ typedef struct workspace {
     int32_t *scores;                 /* (IMP_NEAREST_POINTS, columns) */
     int32_t *maximum, *second, *row; /* by slot: its two largest scores, and where the first is */
     uint32_t *slot;                  /* slots of classes that matter */
-    double *rough;                   /* by class: its score as the whole numbers tell it */
+    double *density;                 /* by slot: as the whole numbers tell it */
+    double *rough;                   /* by class: the largest of these */
     size_t *best;                    /* by class */
     double *score;                   /* by class */
-    uint32_t *candidate;             /* clusters to be scored in double precision */
+    uint32_t *candidate, *class;     /* clusters to be scored in double precision, and of what */
     double *candidate_distance;
+
+    /* Of the points at hand: by how much two log densities of one can change places, and the
+     * logarithm of what all classes may have together that stay rough. */
+    double error, limit;
 } workspace;
 
 typedef struct job {
     const imp_clusters *clusters;
     size_t way;
-    bool open_set, rough; /* whether columns are used */
+    bool open_set, rough; /* whether columns are used, */
+    bool bytes;           /* in 8 bits */
+    size_t group;         /* points that are scored together */
     imp_columns columns;
     workspace *workspaces; /* per thread */
     const imp_decisions *decisions;
@@ -131,11 +155,16 @@ static double score_classes(const job *work, workspace *w, size_t r)
         kernels->nearest_maxima(section->end_group - section->first_group,
                                 columns->depth + section->first_group, scores + section->begin,
                                 w->maximum + first, w->second + first, w->row + first);
-        for (size_t slot = first; slot < end && columns->slot_class[slot] >= 0; slot++) {
-            double score = line.base + line.slope * w->maximum[slot];
+        most = larger(most, kernels->nearest_densities(end - first, w->maximum + first, line.base,
+                                                       line.slope, w->density + first));
+        while (end > first && columns->slot_class[end - 1] < 0)
+            end--;
+        for (size_t slot = first; slot < end; slot++) {
             double *rough = &w->rough[columns->slot_class[slot]];
-            *rough = larger(*rough, score);
-            most = larger(most, score);
+            if (columns->single)
+                *rough = w->density[slot];
+            else
+                *rough = larger(*rough, w->density[slot]);
         }
     }
     return most;
@@ -143,29 +172,34 @@ static double score_classes(const job *work, workspace *w, size_t r)
 
 /* Collects the clusters of a slot that score at least `close`. */
 static size_t collect_slot(const imp_columns *columns, const workspace *w, const int32_t *scores,
-                           size_t slot, int32_t close, uint32_t *candidate)
+                           size_t slot, int32_t close, uint32_t *candidate, uint32_t *class)
 {
     size_t lanes = columns->frame.kernels->lanes, group = slot / lanes;
     size_t column = columns->first[group] + slot % lanes, found = 0;
-    if (w->second[slot] < close) {
-        candidate[0] = (uint32_t)columns->cluster[column + (size_t)w->row[slot] * lanes];
+    candidate[0] = (uint32_t)columns->cluster[column + (size_t)w->row[slot] * lanes];
+    class[0] = (uint32_t)columns->slot_class[slot];
+    if (w->second[slot] < close)
         return 1;
-    }
     for (size_t row = 0; row < columns->depth[group]; row++)
-        if (scores[column + row * lanes] >= close)
-            candidate[found++] = (uint32_t)columns->cluster[column + row * lanes];
+        if (scores[column + row * lanes] >= close) {
+            candidate[found] = (uint32_t)columns->cluster[column + row * lanes];
+            class[found++] = (uint32_t)columns->slot_class[slot];
+        }
     return found;
 }
 
 /* Collects every cluster that may be the best of a class whose score is no less than `least`. */
-static size_t collect(const job *work, workspace *w, size_t r, double least, double error)
+static size_t collect(const job *work, workspace *w, size_t r, double least)
 {
     const imp_columns *columns = &work->columns;
     const imp_kernels *kernels = columns->frame.kernels;
     const int32_t *scores = w->scores + r * columns->count;
     size_t found = 0;
-    for (size_t i = 0; i < columns->strays; i++)
+    for (size_t i = 0; i < columns->strays; i++) {
+        int32_t label = work->clusters->label[columns->stray[i]];
+        w->class[found] = label < 0 ? (uint32_t)work->way : (uint32_t)label;
         w->candidate[found++] = columns->stray[i];
+    }
     for (size_t s = 0; s < columns->sections; s++) {
         const imp_section *section = &columns->section[s];
         imp_density_line line = imp_columns_density(section, &w->points, r);
@@ -173,65 +207,131 @@ static size_t collect(const job *work, workspace *w, size_t r, double least, dou
         size_t end = section->end_group * kernels->lanes;
         size_t slots = kernels->nearest_over(end - first, w->maximum + first,
                                              imp_columns_whole(line, least), w->slot);
+        double apart = w->error / line.slope + 2; /* in whole numbers */
         for (size_t i = 0; i < slots; i++) {
             size_t slot = first + w->slot[i];
-            int32_t close = imp_columns_whole(line, w->rough[columns->slot_class[slot]] - error);
+            int32_t close;
+            if (columns->single)
+                close = (int32_t)larger(w->maximum[slot] - apart, IMP_LEAST_SCORE);
+            else
+                close = imp_columns_whole(line, w->rough[columns->slot_class[slot]] - w->error);
             if (w->maximum[slot] >= close)
-                found += collect_slot(columns, w, scores, slot, close, w->candidate + found);
+                found += collect_slot(columns, w, scores, slot, close, w->candidate + found,
+                                      w->class + found);
         }
     }
     return found;
 }
 
-/* The best clusters and scores of point r. */
-static void score_point(const job *work, workspace *w, size_t r)
+/* Classes that score less than the best by this much may stay rough. */
+static double find_window(const job *work, const workspace *w, double most)
+{
+    size_t outcomes = work->way + work->open_set;
+    const imp_kernels *kernels = work->columns.frame.kernels;
+    double window = log((double)(work->way + 1)) - w->limit; /* however the scores lie */
+    if (w->limit > LEAST_LOGARITHM && outcomes > 0) {
+        unsigned fourths = kernels->tail(outcomes, w->rough, most, exp(w->limit));
+        if (fourths < IMP_TAIL_STEPS)
+            window = fourths * log(4) - w->limit;
+    }
+    return larger(window, w->error); /* whatever may be the best does not stay rough */
+}
+
+/* Scores the classes of point r; the number of clusters that were looked at is returned. */
+static size_t score_point(const job *work, workspace *w, size_t r, decision *made)
 {
     const imp_columns *columns = &work->columns;
     const imp_clusters *clusters = work->clusters;
-    double least_sigma = imp_columns_least_sigma(columns);
     double most = score_classes(work, w, r);
-    /* Differences of scores are off by up to twice the error. What that does to a probability is in
-     * proportion to it, so those of small ones may stay as they are. */
-    double error = imp_rounded_error(&w->points, r) / least_sigma;
-    double deviation = imp_rounded_deviation(&columns->frame, &w->points, r) / least_sigma;
-    double window = larger(log(expm1(deviation) / tolerance), 0) + error;
-    size_t count = collect(work, w, r, most - window, error);
+    size_t count = collect(work, w, r, most - find_window(work, w, most));
     columns->frame.kernels->distances(clusters->dimensions, w->points.point[r], clusters->mean,
                                       w->candidate, count, w->candidate_distance);
-    for (size_t k = 0; k <= work->way; k++) {
-        w->best[k] = IMP_NO_CLUSTER;
-        w->score[k] = w->rough[k];
-    }
+    memcpy(w->score, w->rough, (work->way + 1) * sizeof *w->score);
+    for (size_t i = 0; i < count; i++)
+        w->score[w->class[i]] = -INFINITY; /* no longer rough */
+    *made = (decision){.cluster = IMP_NO_CLUSTER};
+    double best = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        size_t c = w->candidate[i];
+        size_t c = w->candidate[i], class = w->class[i];
         double density = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
-        consider(clusters, work->way, c, density, w->best, w->score);
+        density = larger(density, -DBL_MAX);
+        w->score[class] = larger(w->score[class], density);
+        if (density >= best && (density > best || class < made->class ||
+                                (class == made->class && c < made->cluster))) {
+            best = density;
+            *made = (decision){class, c, w->candidate_distance[i]};
+        }
     }
+    return count;
+}
+
+/* Rounds the points at hand and scores them against all clusters. */
+static void score_group(const job *work, workspace *w)
+{
+    imp_columns_score(&work->columns, work->bytes, &w->points, w->scores);
+    double error = 0;
+    for (size_t r = 0; r < w->points.count; r++)
+        if (w->points.inside[r])
+            error = larger(error, w->points.error[r]);
+    /* A rough density is off by half of this at most. Where R is the largest rough one, the true
+     * share of a class whose rough one is R - w is no larger than exp(error - w), and off by this
+     * times expm1(error / 2). */
+    w->error = error / imp_columns_least_sigma(&work->columns);
+    w->limit = log(tolerance / expm1(w->error / 2)) - w->error;
 }
 
 static void decide_part(size_t part, int worker, void *context)
 {
     const job *work = context;
     workspace *w = &work->workspaces[worker];
-    size_t d = work->clusters->dimensions, begin = work->begin + part * PART;
+    const imp_clusters *clusters = work->clusters;
+    size_t d = clusters->dimensions, begin = work->begin + part * PART;
     size_t end = work->end - begin < PART ? work->end : begin + PART;
     for (; begin < end; begin += w->points.count) {
-        w->points.count = end - begin < IMP_NEAREST_POINTS ? end - begin : IMP_NEAREST_POINTS;
+        w->points.count = end - begin < work->group ? end - begin : work->group;
         for (size_t r = 0; r < w->points.count; r++)
             w->points.point[r] = work->rows + (begin - work->begin + r) * d;
         if (work->rough)
-            imp_columns_score(&work->columns, &w->points, w->scores);
+            score_group(work, w);
         for (size_t r = 0; r < w->points.count; r++) {
             const float *x = w->points.point[r];
-            if (work->rough && w->points.inside[r])
-                score_point(work, w, r);
-            else
-                imp_best_clusters(work->clusters, work->way, x, w->best, w->score);
-            imp_decide(work->clusters, work->way, work->open_set, x, w->best, w->score,
-                       work->rough ? work->columns.frame.kernels : NULL, begin + r,
-                       work->decisions);
+            if (work->rough && w->points.inside[r]) {
+                decision made;
+                score_point(work, w, r, &made);
+                write_answer(&made, work->way, work->open_set, w->score,
+                             work->columns.frame.kernels, begin + r, work->decisions);
+            } else {
+                imp_best_clusters(clusters, work->way, x, w->best, w->score);
+                imp_decide(clusters, work->way, work->open_set, x, w->best, w->score, begin + r,
+                           work->decisions);
+            }
         }
     }
+}
+
+/* ---- 8 bits or 16 ---- */
+
+/* Whether bytes pay in a block, by its first points: they halve the time of the whole numbers, and
+ * leave more clusters to be looked at in double precision. */
+static bool bytes_pay(job *work)
+{
+    workspace *w = &work->workspaces[0];
+    size_t d = work->clusters->dimensions, looked_at = 0, points = 0;
+    size_t left = work->end - work->begin;
+    if (!work->columns.packed_bytes)
+        return false;
+    w->points.count = left < work->group ? left : work->group;
+    for (size_t r = 0; r < w->points.count; r++)
+        w->points.point[r] = work->rows + r * d;
+    work->bytes = true;
+    score_group(work, w);
+    for (size_t r = 0; r < w->points.count; r++) {
+        decision made;
+        if (w->points.inside[r])
+            looked_at += score_point(work, w, r, &made), points++;
+    }
+    /* In cycles: 64 products of bytes take one, a double a bit less, and a cluster some more. */
+    return looked_at * (d + 20) * 64 < points * work->columns.count * d;
 }
 
 static void release_workspaces(job *work, int threads)
@@ -244,10 +344,12 @@ static void release_workspaces(job *work, int threads)
         imp_release(w->second);
         imp_release(w->row);
         imp_release(w->slot);
+        imp_release(w->density);
         imp_release(w->rough);
         imp_release(w->best);
         imp_release(w->score);
         imp_release(w->candidate);
+        imp_release(w->class);
         imp_release(w->candidate_distance);
     }
     imp_release(work->workspaces);
@@ -277,11 +379,13 @@ static imp_status create_workspaces(job *work, int threads, imp_error *error)
         w->second = imp_allocate(slots, sizeof *w->second);
         w->row = imp_allocate(slots, sizeof *w->row);
         w->slot = imp_allocate(slots, sizeof *w->slot);
+        w->density = imp_allocate(slots, sizeof *w->density);
         w->rough = imp_allocate(outcomes, sizeof *w->rough);
         w->candidate = imp_allocate(clusters, sizeof *w->candidate);
+        w->class = imp_allocate(clusters, sizeof *w->class);
         w->candidate_distance = imp_allocate(clusters, sizeof *w->candidate_distance);
         enough = w->points.rows && w->scores && w->maximum && w->second && w->row && w->slot &&
-                 w->rough && w->candidate && w->candidate_distance;
+                 w->density && w->rough && w->candidate && w->class && w->candidate_distance;
     }
     return enough && work->workspaces ? IMP_OK : imp_fail_memory(error, "the answers");
 }
@@ -296,6 +400,8 @@ static imp_status decide_blocks(job *work, const imp_point_source *queries, int 
         work->end = work->begin + (left < BLOCK ? left : BLOCK);
         status = imp_reader_read(&reader, work->begin, work->end - work->begin, &work->rows, error);
         if (!status)
+            work->bytes = work->rough && bytes_pay(work);
+        if (!status)
             imp_parallel((work->end - work->begin + PART - 1) / PART, threads, decide_part, work);
     }
     imp_reader_release(&reader);
@@ -306,7 +412,11 @@ imp_status imp_decide_all(const imp_clusters *clusters, size_t way, bool open_se
                           const imp_point_source *queries, int threads,
                           const imp_decisions *decisions, imp_error *error)
 {
-    job work = {.clusters = clusters, .way = way, .open_set = open_set, .decisions = decisions};
+    job work = {.clusters = clusters,
+                .way = way,
+                .open_set = open_set,
+                .group = IMP_NEAREST_POINTS,
+                .decisions = decisions};
     float *origin = NULL;
     imp_status status = IMP_OK;
     threads = imp_parallel_threads(threads);
@@ -319,6 +429,11 @@ imp_status imp_decide_all(const imp_clusters *clusters, size_t way, bool open_se
             status = imp_columns_create(&work.columns, clusters, way, open_set || way == 0, origin,
                                         radius, error);
         work.rough = work.columns.sections > 0;
+        if (work.columns.count * clusters->dimensions * sizeof(int16_t) <= SMALL)
+            work.group = SMALL_GROUP;
+        if (!status && work.rough && clusters->dimensions <= IMP_MOST_BYTES &&
+            work.columns.frame.kernels->nearest_bytes_pay())
+            status = imp_columns_add_bytes(&work.columns, clusters, error);
     }
     if (!status)
         status = create_workspaces(&work, threads, error);

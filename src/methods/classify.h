@@ -30,12 +30,9 @@ typedef struct imp_decisions {
     int32_t *cluster;   /* (queries): that cluster; -1 if there is none */
 } imp_decisions;
 
-/* Writes the answers for query q, which x is, from its best clusters and their scores. Only the
- * class that scores most need have its best cluster. Probabilities are the kernels', or computed in
- * double precision if that is NULL. */
+/* Writes the answers for query q, which x is, from its best clusters and their scores. */
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
-                const size_t *best, const double *score, const imp_kernels *kernels, size_t q,
-                const imp_decisions *decisions);
+                const size_t *best, const double *score, size_t q, const imp_decisions *decisions);
 
 /* Decides all queries of a source on several threads (0: as many as the machine offers). Labels,
  * clusters and distances are exactly those of taking the queries one by one in double precision;

@@ -154,38 +154,50 @@ static void arrange(imp_columns *columns, member *members, size_t count, slot *s
             end++;
         size_t cut = cut_slots(members, first, end, slots);
         place_slots(columns, &columns->section[s], members, slots, cut);
+        for (size_t i = first; i < end; i++)
+            cut -= i == first || members[i].class != members[i - 1].class;
+        columns->single = columns->sections == 1 && cut == 0;
         first = end;
     }
 }
 
-static imp_status pack(imp_columns *columns, const imp_clusters *clusters, imp_error *error)
+/* Packs all columns, in 16 bits or in bytes. */
+static imp_status pack(imp_columns *columns, const imp_clusters *clusters, bool bytes,
+                       int32_t **packed, imp_error *error)
 {
-    const imp_kernels *kernels = columns->frame.kernels;
-    size_t d = columns->frame.dimensions, width = kernels->nearest_width, numbers, values;
-    double per_step = IMP_LONGEST_ROW / columns->frame.reach;
+    imp_frame *frame = &columns->frame;
+    const imp_kernels *kernels = frame->kernels;
+    size_t d = frame->dimensions, width = kernels->nearest_width, numbers, values;
+    size_t panel = bytes ? kernels->nearest_panel_bytes(d) : kernels->nearest_panel(d);
+    double per_step = bytes ? IMP_LARGEST_BYTE / frame->extent : IMP_LONGEST_ROW / frame->reach;
     float *rows = NULL;
-    if (imp_multiply(columns->count / width, kernels->nearest_panel(d), &numbers) &&
-        imp_multiply(width, d, &values)) {
-        columns->packed = imp_allocate(numbers, sizeof *columns->packed);
+    if (imp_multiply(columns->count / width, panel, &numbers) && imp_multiply(width, d, &values)) {
+        *packed = imp_allocate(numbers, sizeof **packed);
         rows = imp_allocate(values, sizeof *rows);
     }
-    if (!columns->packed || !rows) {
+    if (!*packed || !rows) {
         imp_release(rows);
         return imp_fail_memory(error, "the clusters");
     }
+    double lost = 0; /* by bytes, squared */
     for (size_t first = 0; first < columns->count; first += width) {
+        int32_t *to = *packed + first / width * panel;
         bool there[IMP_MOST_NEAREST_WIDTH];
         for (size_t i = 0; i < width; i++) {
             int32_t c = columns->cluster[first + i];
             there[i] = c >= 0;
             for (size_t j = 0; there[i] && j < d; j++)
                 rows[i * d + j] =
-                    (float)((imp_clusters_mean(clusters, (size_t)c)[j] - columns->frame.origin[j]) *
+                    (float)((imp_clusters_mean(clusters, (size_t)c)[j] - frame->origin[j]) *
                             per_step);
         }
-        kernels->nearest_pack(width, d, rows, there,
-                              columns->packed + first / width * kernels->nearest_panel(d));
+        if (bytes)
+            lost = fmax(lost, kernels->nearest_pack_bytes(width, d, rows, there, to));
+        else
+            kernels->nearest_pack(width, d, rows, there, to);
     }
+    if (bytes)
+        frame->lost = (sqrt(lost) + IMP_BYTE_ROUNDING * sqrt((double)d)) / per_step;
     imp_release(rows);
     return IMP_OK;
 }
@@ -222,7 +234,7 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
     imp_release(members);
     imp_release(slots);
     if (!status)
-        status = pack(columns, clusters, error);
+        status = pack(columns, clusters, false, &columns->packed, error);
     if (status)
         imp_columns_release(columns);
     return status;
@@ -232,6 +244,7 @@ void imp_columns_release(imp_columns *columns)
 {
     imp_release(columns->cluster);
     imp_release(columns->packed);
+    imp_release(columns->packed_bytes);
     imp_release(columns->depth);
     imp_release(columns->first);
     imp_release(columns->slot_class);
@@ -239,11 +252,33 @@ void imp_columns_release(imp_columns *columns)
     *columns = (imp_columns){0};
 }
 
-void imp_columns_score(const imp_columns *columns, imp_rounded *points, int32_t *scores)
+imp_status imp_columns_add_bytes(imp_columns *columns, const imp_clusters *clusters,
+                                 imp_error *error)
 {
-    imp_round_points(&columns->frame, points);
-    if (points->by.usable)
-        columns->frame.kernels->nearest_scores(
-            points->count, columns->frame.dimensions, points->rows, (float)points->by.ratio, 0,
-            columns->count, columns->packed, scores, columns->count);
+    imp_frame *frame = &columns->frame;
+    frame->extent = LEAST_REACH;
+    for (size_t i = 0; i < columns->count; i++)
+        for (size_t j = 0; columns->cluster[i] >= 0 && j < frame->dimensions; j++) {
+            double mean = imp_clusters_mean(clusters, (size_t)columns->cluster[i])[j];
+            frame->extent = fmax(frame->extent, fabs(mean - frame->origin[j]));
+        }
+    return pack(columns, clusters, true, &columns->packed_bytes, error);
+}
+
+void imp_columns_score(const imp_columns *columns, bool bytes, imp_rounded *points, int32_t *scores)
+{
+    const imp_kernels *kernels = columns->frame.kernels;
+    size_t d = columns->frame.dimensions;
+    if (bytes)
+        imp_round_points_to_bytes(&columns->frame, points);
+    else
+        imp_round_points(&columns->frame, points);
+    float ratio = (float)points->by.ratio;
+    if (points->by.usable && bytes)
+        kernels->nearest_scores_bytes(points->count, d, (const uint8_t *)points->rows, ratio, 0,
+                                      columns->count, columns->packed_bytes, scores,
+                                      columns->count);
+    else if (points->by.usable)
+        kernels->nearest_scores(points->count, d, points->rows, ratio, 0, columns->count,
+                                columns->packed, scores, columns->count);
 }

@@ -31,12 +31,14 @@ typedef struct imp_columns {
     imp_frame frame;
     size_t sections; /* 0: there are too many densities, and nothing was laid out */
     imp_section section[IMP_MOST_SECTIONS];
-    size_t count;     /* columns */
-    int32_t *cluster; /* by column; -1: none */
-    int32_t *packed;  /* the columns in the kernels' form */
+    size_t count;          /* columns */
+    int32_t *cluster;      /* by column; -1: none */
+    int32_t *packed;       /* the columns in the kernels' form, in 16 bits, */
+    int32_t *packed_bytes; /* and in 8, if these were added */
 
     /* A slot is a lane of a group: up to depth[g] clusters of one class. */
     size_t groups;
+    bool single;         /* there is one section, and no class has two slots */
     uint32_t *depth;     /* by group */
     size_t *first;       /* by group: the column of its first row and lane */
     int32_t *slot_class; /* (groups, lanes); -1: none */
@@ -53,10 +55,15 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
                               bool unlabeled, const float *origin, double radius, imp_error *error);
 void imp_columns_release(imp_columns *columns);
 
-/* Rounds the points and scores them against all columns: scores[r * columns->count + c], in memory
- * that is aligned to 64 bytes and has room for IMP_NEAREST_POINTS rows. Only points inside have
- * scores. */
-void imp_columns_score(const imp_columns *columns, imp_rounded *points, int32_t *scores);
+/* Makes columns in bytes, too. On failure, IMP_ENOMEM, the columns are as before. */
+imp_status imp_columns_add_bytes(imp_columns *columns, const imp_clusters *clusters,
+                                 imp_error *error);
+
+/* Rounds the points, to 16 bits or to bytes, and scores them against all columns:
+ * scores[r * columns->count + c], in memory that is aligned to 64 bytes and has room for
+ * IMP_NEAREST_POINTS rows. Only points inside have scores. */
+void imp_columns_score(const imp_columns *columns, bool bytes, imp_rounded *points,
+                       int32_t *scores);
 
 /* How a log density follows from a score in a section, for point r: base + slope * score. */
 typedef struct imp_density_line {

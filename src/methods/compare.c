@@ -91,7 +91,7 @@ static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_
                      imp_group *group, size_t r)
 {
     double square = group->points.square[r], unit = group->points.by.unit;
-    double error = imp_rounded_error(&group->points, r);
+    double error = group->points.error[r];
     const imp_standing *best = &line->standing[group->center[r]];
     finding f = {.nearest = (int32_t)best->cluster,
                  .distance = square - unit * group->best[r],

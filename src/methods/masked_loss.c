@@ -99,7 +99,7 @@ static void decide_query(const imp_clusters *clusters, const imp_queries *querie
 {
     const double *score = queries->scoring == IMP_SCORE_SUMS ? queries->sum : queries->score;
     imp_decide(clusters, queries->way, queries->open_set, queries->x + q * clusters->dimensions,
-               queries->best, score, NULL, q, &answers->decisions);
+               queries->best, score, q, &answers->decisions);
     size_t won = imp_largest(score, queries->way + 1);
     answers->open_label[q] = won < queries->way ? (int32_t)won : IMP_UNLABELED;
 }

@@ -115,7 +115,7 @@ static size_t find_candidates(const pass *p, workspace *w, size_t r)
         return found;
     }
     const int32_t *scores = w->scores + r * columns->count;
-    double error = imp_rounded_error(&w->points, r) / imp_columns_least_sigma(columns);
+    double error = w->points.error[r] / imp_columns_least_sigma(columns);
     double least = rough_maximum(p, w, r, scores) - p->window - error;
     for (size_t s = 0; s < columns->sections; s++) {
         const imp_section *section = &columns->section[s];
@@ -146,7 +146,7 @@ static size_t clusters_of_label(const pass *p, workspace *w, size_t label)
 static void gather(const pass *p, workspace *w, size_t number)
 {
     if (p->rough)
-        imp_columns_score(&p->columns, &w->points, w->scores);
+        imp_columns_score(&p->columns, false, &w->points, w->scores);
     memset(w->members, 0, p->clusters->count * sizeof *w->members);
     for (size_t r = 0; r < w->points.count; r++) {
         int32_t label = imp_source_label(p->source, number + r);
@@ -350,7 +350,8 @@ static imp_status create_workspaces(pass *p, imp_error *error)
     p->workspaces = imp_allocate_zeroed((size_t)p->threads, sizeof *p->workspaces);
     for (int i = 0; enough && p->workspaces && i < p->threads; i++) {
         workspace *w = &p->workspaces[i];
-        w->candidate = imp_allocate(k, sizeof *w->candidate);
+        /* nearest_over() writes to a place for every column behind what was found before */
+        w->candidate = imp_allocate(k + (p->rough ? columns->count : 0), sizeof *w->candidate);
         w->members = imp_allocate(k, sizeof *w->members);
         w->member = imp_allocate(members, sizeof *w->member);
         w->z = imp_allocate(members, sizeof *w->z);

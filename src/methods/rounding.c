@@ -8,44 +8,91 @@
 #define LEAST_LENGTH 1e-15
 #define MOST_LENGTH 1e15
 
-imp_rounding imp_choose_rounding(const imp_frame *frame, double longest)
+/* The sums of floats that squares are may be off by this part of them. */
+static double square_error(double dimensions)
 {
-    double d = (double)frame->dimensions;
-    double step =
-        fmax(longest, frame->reach / 2) / IMP_LONGEST_ROW; /* so that |c|^2 / 2 fits, too */
-    double center_step = frame->reach / IMP_LONGEST_ROW;
-    double length = step * IMP_LONGEST_ROW;
-    imp_rounding by = {.usable = d <= IMP_MOST_DIMENSIONS && length > LEAST_LENGTH &&
-                                 length < MOST_LENGTH,
-                       .per_step = 1 / step,
-                       .ratio = center_step / step,
-                       .unit = 2 * step * center_step};
-    /* Rows x and c are without the fractions e and f of a step, so that a product xc lacks
-     * (x + e)f + ec, in which |e| and |f| are at most: */
-    double lost = IMP_MOST_ROUNDING * sqrt(d);
-    by.error = by.unit * (lost * (IMP_LONGEST_ROW + lost) + IMP_HALF_SQUARE_ERROR);
-    by.per_length = by.unit * lost / step;
-    by.per_square = (d + 8) * FLT_EPSILON; /* of |x|^2, a sum of floats */
-    return by;
+    return (dimensions + 8) * FLT_EPSILON;
 }
 
-void imp_round_points(const imp_frame *frame, imp_rounded *points)
+/* Measures all points from the origin; what lies beyond the radius gets no row. Returns the largest
+ * length of those inside. */
+static double measure(const imp_frame *frame, imp_rounded *points)
 {
-    size_t d = frame->dimensions;
     double longest = 0;
     for (size_t r = 0; r < points->count; r++) {
-        points->square[r] = frame->kernels->nearest_square(d, points->point[r], frame->origin);
+        points->square[r] =
+            frame->kernels->nearest_square(frame->dimensions, points->point[r], frame->origin);
         points->length[r] = sqrt(points->square[r]);
         points->inside[r] = points->length[r] < 0.99 * frame->radius;
         if (points->inside[r])
             longest = fmax(longest, points->length[r]);
     }
-    points->by = imp_choose_rounding(frame, longest);
+    return longest;
+}
+
+static bool can_be_squared(double length)
+{
+    return length > LEAST_LENGTH && length < MOST_LENGTH;
+}
+
+/* ---- 16 bits ---- */
+
+void imp_round_points(const imp_frame *frame, imp_rounded *points)
+{
+    double d = (double)frame->dimensions, longest = measure(frame, points);
+    double step =
+        fmax(longest, frame->reach / 2) / IMP_LONGEST_ROW; /* so that |c|^2 / 2 fits, too */
+    double center_step = frame->reach / IMP_LONGEST_ROW, unit = 2 * step * center_step;
+    points->by =
+        (imp_rounding){.usable = d <= IMP_MOST_DIMENSIONS && can_be_squared(step * IMP_LONGEST_ROW),
+                       .per_step = 1 / step,
+                       .ratio = center_step / step,
+                       .unit = unit};
+    /* Rows x and c are without the fractions e and f of a step, so that a product xc lacks
+     * (x + e)f + ec, in which |e| and |f| are at most: */
+    double lost = IMP_MOST_ROUNDING * sqrt(d);
+    double error = unit * (lost * (IMP_LONGEST_ROW + lost) + IMP_HALF_SQUARE_ERROR);
+    double per_length = unit * lost / step, per_square = square_error(d);
     for (size_t r = 0; r < points->count; r++) {
         points->inside[r] = points->inside[r] && points->by.usable;
+        points->error[r] = error + per_length * points->length[r] + per_square * points->square[r];
         if (points->inside[r])
-            frame->kernels->nearest_round(d, points->point[r], frame->origin,
+            frame->kernels->nearest_round(frame->dimensions, points->point[r], frame->origin,
                                           (float)points->by.per_step,
-                                          points->rows + r * imp_row_halves(d));
+                                          points->rows + r * imp_row_halves(frame->dimensions));
+    }
+}
+
+/* ---- 8 bits ---- */
+
+/* Coordinates, not lengths, limit the step here; and what each point lost is measured. */
+void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
+{
+    const imp_kernels *kernels = frame->kernels;
+    double d = (double)frame->dimensions, widest = frame->extent / 2;
+    double longest = measure(frame, points);
+    for (size_t r = 0; r < points->count; r++)
+        if (points->inside[r])
+            widest = fmax(widest, kernels->nearest_extent(frame->dimensions, points->point[r],
+                                                          frame->origin));
+    double step = widest / IMP_LARGEST_BYTE, center_step = frame->extent / IMP_LARGEST_BYTE;
+    points->by = (imp_rounding){.usable = d <= IMP_MOST_BYTES && can_be_squared(longest) &&
+                                          can_be_squared(frame->reach) && can_be_squared(widest),
+                                .per_step = 1 / step,
+                                .ratio = center_step / step,
+                                .unit = 2 * step * center_step};
+    /* |c|^2 / 2 was a float three times and is then cut to a whole number */
+    double error = 3 * FLT_EPSILON * pow(frame->reach, 2) + points->by.unit;
+    for (size_t r = 0; r < points->count; r++) {
+        points->inside[r] = points->inside[r] && points->by.usable;
+        if (!points->inside[r])
+            continue;
+        uint8_t *row = (uint8_t *)points->rows + r * imp_row_bytes(frame->dimensions);
+        double square = kernels->nearest_round_bytes(
+            frame->dimensions, points->point[r], frame->origin, (float)points->by.per_step, row);
+        double lost = step * (sqrt(square * (1 + square_error(d))) + IMP_BYTE_ROUNDING * sqrt(d));
+        double length = points->length[r] * (1 + square_error(d)) + lost;
+        points->error[r] = error + 2 * (lost * frame->reach + length * frame->lost) +
+                           square_error(d) * points->square[r];
     }
 }

@@ -1,9 +1,9 @@
 /*
  * rounding.h - points in whole numbers, and how far off the distances can be that follow from them.
  *
- * Kernels compare points with clusters in rows of 16 bits per coordinate, counted in steps from an
- * origin (kernels.h). What rounding took away is bounded, so that whoever needs the exact answer
- * knows which distances to compute again.
+ * Kernels compare points with clusters in rows of 16 or 8 bits per coordinate, counted in steps
+ * from an origin (kernels.h). What rounding took away is bounded, so that whoever needs the exact
+ * answer knows which distances to compute again.
  */
 #ifndef IMP_METHODS_ROUNDING_H
 #define IMP_METHODS_ROUNDING_H
@@ -22,19 +22,19 @@ typedef struct imp_frame {
     const float *origin;
     double radius; /* points beyond it are not rounded */
     double reach;  /* no cluster's row is longer than this; not 0 */
+
+    /* Where rows are bytes: no coordinate of a cluster is larger than this, not 0, and no cluster
+     * lies farther than `lost` from its row. */
+    double extent, lost;
 } imp_frame;
 
 /* How squared distances follow from scores: |x|^2 - unit * score, x counted from the origin. */
 typedef struct imp_rounding {
     bool usable;
-    double per_step;                      /* 1 over the step of the points' rows */
-    double ratio;                         /* the clusters' step by that */
-    double unit;                          /* twice the product of both steps */
-    double error, per_length, per_square; /* the most it is off: error + per_length |x| + ... */
+    double per_step; /* 1 over the step of the points' rows */
+    double ratio;    /* the clusters' step by that */
+    double unit;     /* twice the product of both steps */
 } imp_rounding;
-
-/* For points no longer than `longest`. */
-imp_rounding imp_choose_rounding(const imp_frame *frame, double longest);
 
 /* Points that are rounded together; the caller fills in the first part. */
 typedef struct imp_rounded {
@@ -44,26 +44,14 @@ typedef struct imp_rounded {
 
     imp_rounding by;
     double square[IMP_NEAREST_POINTS], length[IMP_NEAREST_POINTS]; /* from the origin */
-    bool inside[IMP_NEAREST_POINTS]; /* those that have a row: within the radius, not just by
-                                        rounding */
+    double error[IMP_NEAREST_POINTS]; /* the most by which a squared distance is off */
+    bool inside[IMP_NEAREST_POINTS];  /* those that have a row: within the radius, not just by
+                                         rounding */
 } imp_rounded;
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points);
 
-/* The most by which a squared distance of point r is off. */
-static inline double imp_rounded_error(const imp_rounded *points, size_t r)
-{
-    const imp_rounding *by = &points->by;
-    return by->error + by->per_length * points->length[r] + by->per_square * points->square[r];
-}
-
-/* By how much it is off as a rule: the standard deviation of what rounding does. */
-static inline double imp_rounded_deviation(const imp_frame *frame, const imp_rounded *points,
-                                           size_t r)
-{
-    /* errors of a coordinate are anything up to half a step, not the most */
-    const double per_most = 0.58;
-    return imp_rounded_error(points, r) * per_most / sqrt((double)frame->dimensions);
-}
+/* The same to rows of imp_row_bytes() bytes. */
+void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points);
 
 #endif

@@ -212,6 +212,100 @@ static void check_scores(imp_random *random, const imp_kernels *kernels)
     imp_release(scores);
 }
 
+/* The same with rows of bytes, which the kernels round themselves. */
+static void check_bytes(imp_random *random, const imp_kernels *kernels)
+{
+    size_t d = 1 + imp_random_below(random, 70), width = kernels->nearest_width;
+    size_t points = 1 + imp_random_below(random, IMP_NEAREST_POINTS), bytes = imp_row_bytes(d);
+    uint8_t *rows = calloc(IMP_NEAREST_POINTS, bytes);
+    float *x = malloc(points * d * sizeof *x), *origin = malloc(d * sizeof *origin);
+    float *centers = malloc(width * d * sizeof *centers);
+    int32_t *packed = imp_allocate(kernels->nearest_panel_bytes(d), sizeof *packed);
+    int32_t *scores = imp_allocate(IMP_NEAREST_POINTS * width, sizeof *scores);
+    draw_whole(random, d, 9, NULL, origin);
+    draw_whole(random, width * d, 127, NULL, centers);
+    for (size_t i = 0; i < width * d; i++)
+        centers[i] *= 0.999F;
+    double lost = 0, per_step = 127 / 30.0;
+    for (size_t i = 0; i < points * d; i++)
+        x[i] = origin[i % d] + (float)(imp_random_uniform(random) * 60 - 30);
+    bool there[IMP_MOST_NEAREST_WIDTH];
+    for (size_t c = 0; c < width; c++)
+        there[c] = imp_random_below(random, 4) > 0;
+    double most_lost = kernels->nearest_pack_bytes(width, d, centers, there, packed);
+    for (size_t i = 0; i < points; i++) {
+        double expected = 0, most = 0;
+        double found =
+            kernels->nearest_round_bytes(d, x + i * d, origin, (float)per_step, rows + i * bytes);
+        for (size_t j = 0; j < d; j++) {
+            double exact = ((double)x[i * d + j] - origin[j]) * per_step;
+            double whole = rows[i * bytes + j] - 128.0;
+            assert_true(fabs(exact - whole) < 0.5 + IMP_BYTE_ROUNDING);
+            expected += (exact - whole) * (exact - whole);
+            most = fmax(most, fabs((double)x[i * d + j] - origin[j]));
+        }
+        assert_true(fabs(found - expected) < 1e-3);
+        assert_true(fabs(kernels->nearest_extent(d, x + i * d, origin) - most) < 1e-5);
+    }
+    kernels->nearest_scores_bytes(points, d, rows, 0.75F, 0, width, packed, scores, width);
+    for (size_t i = 0; i < points; i++)
+        for (size_t c = 0; c < width; c++) {
+            double product = 0, square = 0, gone = 0;
+            for (size_t j = 0; j < d; j++) {
+                double exact = centers[c * d + j], whole = rint(exact);
+                product += (rows[i * bytes + j] - 128.0) * whole;
+                square += exact * exact;
+                gone += (exact - whole) * (exact - whole);
+            }
+            lost = there[c] ? fmax(lost, gone) : lost;
+            if (there[c])
+                assert_true(fabs(scores[i * width + c] - (product - 0.75 * square / 2)) <= 1);
+            else
+                assert_true(scores[i * width + c] < IMP_LEAST_SCORE);
+        }
+    assert_true(fabs(lost - most_lost) < 1e-9);
+    free(rows);
+    free(x);
+    free(origin);
+    free(centers);
+    imp_release(packed);
+    imp_release(scores);
+}
+
+static void check_tail(imp_random *random, const imp_kernels *kernels)
+{
+    enum { MOST = 150 };
+    size_t count = 1 + imp_random_below(random, MOST);
+    double score[MOST], limit = pow(10, -1 - 8 * imp_random_uniform(random)), sum, most = 3;
+    for (size_t i = 0; i < count; i++)
+        score[i] = i == count / 2 ? most : most - 25 * imp_random_uniform(random);
+    unsigned steps = kernels->tail(count, score, most, limit);
+    assert_true(steps <= IMP_TAIL_STEPS);
+    for (unsigned s = 0; s <= steps && s < IMP_TAIL_STEPS; s++) {
+        sum = 0;
+        for (size_t i = 0; i < count; i++)
+            if (exp(score[i] - most) <= limit / pow(4, s) * (1 - 1e-4))
+                sum += exp(score[i] - most);
+        if (s == steps)
+            assert_true(sum <= limit * (1 + 1e-4));
+    }
+}
+
+static void check_densities(imp_random *random, const imp_kernels *kernels)
+{
+    enum { COUNT = 64 };
+    _Alignas(64) int32_t scores[COUNT];
+    double density[COUNT], largest = -INFINITY;
+    for (size_t i = 0; i < COUNT; i++)
+        scores[i] = (int32_t)imp_random_below(random, UINT32_MAX / 2) - (1 << 30);
+    double most = kernels->nearest_densities(COUNT, scores, -7.25, 1e-6, density);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(fabs(density[i] - (-7.25 + 1e-6 * scores[i])) < 1e-9);
+        largest = fmax(largest, density[i]);
+    }
+    assert_true(most == largest);
+}
+
 static void check_maxima(imp_random *random, const imp_kernels *kernels)
 {
     enum { GROUPS = 5, DEEPEST = 16, LANES = 16 };
@@ -247,6 +341,9 @@ static void test_scores(void **state)
         for (size_t v = 0; v < VARIANTS; v++)
             if (variant(v)) {
                 check_scores(&random, variant(v));
+                check_bytes(&random, variant(v));
+                check_tail(&random, variant(v));
+                check_densities(&random, variant(v));
                 check_maxima(&random, variant(v));
             }
 }

@@ -61,7 +61,8 @@ static void make_clusters(imp_random *random, const scene *s, imp_clusters *clus
     }
 }
 
-/* Around clusters, at clusters, and anywhere. */
+/* Around clusters, at clusters, anywhere, and, for one in five, in the middle between two, where
+ * rounding decides what does not look again. */
 static float *make_queries(imp_random *random, const scene *s, const imp_clusters *clusters)
 {
     float *x = malloc(s->queries * s->d * sizeof *x);
@@ -74,6 +75,10 @@ static float *make_queries(imp_random *random, const scene *s, const imp_cluster
             x[i * s->d + j] =
                 (float)(i % 3 == 0 ? row[j]
                                    : mean[j] + (i % 3 == 1) * (row[j] - s->offset * s->scale));
+        const double *other =
+            imp_clusters_mean(clusters, imp_random_below(random, (uint32_t)clusters->count));
+        for (size_t j = 0; i % 5 == 4 && j < s->d; j++)
+            x[i * s->d + j] = (float)((mean[j] + other[j]) / 2);
     }
     free(row);
     return x;
@@ -123,8 +128,7 @@ static void check_scene(imp_random *random, const scene *s, bool open_set)
     double *score = malloc((s->way + 1) * sizeof *score);
     for (size_t i = 0; i < s->queries; i++) {
         imp_best_clusters(&clusters, s->way, x + i * s->d, best, score);
-        imp_decide(&clusters, s->way, open_set, x + i * s->d, best, score, NULL, i,
-                   &expected.decisions);
+        imp_decide(&clusters, s->way, open_set, x + i * s->d, best, score, i, &expected.decisions);
     }
     assert_int_equal(
         imp_decide_all(&clusters, s->way, open_set, &queries, 3, &found.decisions, NULL), IMP_OK);
@@ -170,6 +174,12 @@ static void test_many_as_one_by_one(void **state)
         {600, 6, 100, 5, 1, 1, 0, 1e9, 0, 0, false},
         {600, 6, 100, 5, 1, 1, 0, 1e-14, 0, 0, false}, /* squares that float cannot hold */
         {600, 6, 100, 5, 1, 1, 0, 1e14, 0, 0, false},
+        {600, 16, 200, 50, 1e6, 1e6, 0, 1, 0, 0, false}, /* every class matters */
+        {600, 64, 400, 90, 1e-6, 1e-6, 0, 1, 0, 0, false},
+        {300, 300, 250, 12, 0.5, 0.5, 0, 1, 0, 0, false}, /* few matter: bytes pay */
+        {300, 301, 250, 12, 0.5, 2, 0, 1e-6, 0, 30, false},
+        {300, 402, 250, 240, 3, 3, 1e3, 1e5, 0, 0, false},
+        {300, 259, 250, 7, 1e-4, 1e-4, 0, 1, 0.5, 0, false}, /* and ties */
         {600, 6, 100, 5, 1, 1, 0, 1, 0, 0, true},       /* more densities than there are sections */
         {600, 6, 100, 0, 1, 1, 0, 1, 0, 0, false},      /* no classes */
         {100, 6, 100, 5, 1, 1, 0, 1, 0, 0, false},      /* few queries */

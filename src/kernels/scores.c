@@ -1,0 +1,208 @@
+/*
+ * scores.c - all scores of many points with many centers, in whole numbers of 16 or 8 bits, and
+ * what is made of them: the largest of groups, those that are large enough.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/nearest.h"
+
+/* ---- rows and panels of bytes ---- */
+
+float VARIANT(nearest_extent)(size_t dimensions, const float *x, const float *origin)
+{
+    vec most = zero();
+    float all = 0, lanes[LANES] __attribute__((aligned(64)));
+    size_t j = 0;
+    for (; j + LANES <= dimensions; j += LANES) {
+        vec difference = load_unaligned(x + j) - load_unaligned(origin + j);
+        most = larger(most, larger(difference, -difference));
+    }
+    store(lanes, most);
+    for (size_t i = 0; i < LANES; i++)
+        all = lanes[i] > all ? lanes[i] : all;
+    for (; j < dimensions; j++)
+        all = fabsf(x[j] - origin[j]) > all ? fabsf(x[j] - origin[j]) : all;
+    return all;
+}
+
+/* Bytes of a row are without a sign: numbers from -127 to 127 are kept as 1 to 255. */
+enum { ZERO = 128 };
+
+float VARIANT(nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
+                                   float per_step, uint8_t *row)
+{
+    vec lost = zero();
+    float rest = 0;
+    size_t j = 0;
+    for (; j + LANES <= dimensions; j += LANES) {
+        vec exact = (load_unaligned(x + j) - load_unaligned(origin + j)) * splat(per_step);
+        mask whole = round_to_whole(exact);
+        vec fraction = exact - __builtin_convertvector(whole, vec);
+        lost += fraction * fraction;
+        store_bytes(row + j, whole + ZERO);
+    }
+    for (; j < dimensions; j++) {
+        float exact = (x[j] - origin[j]) * per_step, whole = rintf(exact);
+        rest += (exact - whole) * (exact - whole);
+        row[j] = (uint8_t)((int)whole + ZERO);
+    }
+    for (; j < imp_row_bytes(dimensions); j++)
+        row[j] = ZERO;
+    return (float)(total(lost) + rest);
+}
+
+size_t VARIANT(nearest_panel_bytes)(size_t dimensions)
+{
+    return WIDTH * (2 + imp_row_bytes(dimensions) / 4);
+}
+
+/* A panel is its centers' -|c|^2 / 2 as floats, what their rows' missing sign adds to products, and
+ * then their coordinates, four dimensions at a time. */
+double VARIANT(nearest_pack_bytes)(size_t count, size_t dimensions, const float *centers,
+                                   const bool *there, int32_t *panel)
+{
+    memset(panel, 0, VARIANT(nearest_panel_bytes)(dimensions) * sizeof *panel);
+    float start[WIDTH];
+    int8_t *bytes_of = (int8_t *)(panel + 2 * WIDTH);
+    double most_lost = 0;
+    for (size_t i = 0; i < WIDTH; i++) {
+        double square = 0, lost = 0;
+        int32_t sum = 0;
+        bool is_there = i < count && (!there || there[i]);
+        for (size_t j = 0; is_there && j < dimensions; j++) {
+            float exact = centers[i * dimensions + j], whole = rintf(exact);
+            bytes_of[(j / 4 * WIDTH + i) * 4 + j % 4] = (int8_t)whole;
+            sum += (int32_t)whole;
+            square += (double)exact * exact;
+            lost += ((double)exact - whole) * ((double)exact - whole);
+        }
+        start[i] = is_there ? (float)(-square / 2) : -INFINITY;
+        panel[WIDTH + i] = ZERO * sum;
+        most_lost = lost > most_lost ? lost : most_lost;
+    }
+    memcpy(panel, start, sizeof start);
+    return most_lost;
+}
+
+/* ---- all scores ---- */
+
+INLINE void write_scores(product kind, size_t words, const int32_t *rows, const mask start[VECTORS],
+                         const int32_t *centers, int32_t *to, size_t stride)
+{
+    mask score[POINTS][VECTORS];
+    score_centers(kind, POINTS, words, rows, start, centers, score);
+#pragma GCC unroll 8
+    for (size_t r = 0; r < POINTS; r++)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < VECTORS; v++)
+            *(mask *)(to + r * stride + v * LANES) = score[r][v];
+}
+
+/* POINTS points at a time meet one panel after the other. */
+INLINE void score_all(product kind, size_t points, size_t words, const void *rows, float ratio,
+                      size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                      size_t stride)
+{
+    bool fours = kind == FOURS || kind == FOURS_AT_ONCE;
+    size_t head = fours ? 2 * WIDTH : WIDTH, size = head + words * WIDTH;
+    for (size_t first = begin; first < end; first += WIDTH) {
+        const int32_t *panel = packed + first / WIDTH * size;
+        mask start[VECTORS];
+        begin_scores(panel, ratio, start);
+        for (size_t v = 0; fours && v < VECTORS; v++)
+            start[v] -= *(const mask_unaligned *)(panel + WIDTH + v * LANES);
+        for (size_t i = 0; i < points; i += POINTS)
+            write_scores(kind, words, (const int32_t *)rows + i * words, start, panel + head,
+                         scores + i * stride + first, stride);
+    }
+}
+
+void VARIANT(nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
+                             size_t begin, size_t end, const int32_t *packed, int32_t *scores,
+                             size_t stride)
+{
+    size_t words = imp_row_halves(dimensions) / 2;
+    if (adds_at_once())
+        score_all(PAIRS_AT_ONCE, points, words, rows, ratio, begin, end, packed, scores, stride);
+    else
+        score_all(PAIRS, points, words, rows, ratio, begin, end, packed, scores, stride);
+}
+
+bool VARIANT(nearest_bytes_pay)(void)
+{
+    return adds_at_once();
+}
+
+void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8_t *rows,
+                                   float ratio, size_t begin, size_t end, const int32_t *packed,
+                                   int32_t *scores, size_t stride)
+{
+    size_t words = imp_row_bytes(dimensions) / 4;
+    if (adds_at_once())
+        score_all(FOURS_AT_ONCE, points, words, rows, ratio, begin, end, packed, scores, stride);
+    else
+        score_all(FOURS, points, words, rows, ratio, begin, end, packed, scores, stride);
+}
+
+/* ---- what is made of them ---- */
+
+void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                             int32_t *best, int32_t *second, int32_t *row)
+{
+    for (size_t g = 0; g < groups; g++) {
+        mask most = *(const mask *)scores, next = (mask)zero() + INT32_MIN, at = (mask)zero();
+        for (size_t r = 1; r < depth[g]; r++) {
+            mask score = *(const mask *)(scores + r * LANES);
+            mask number = (mask)zero() + (int32_t)r;
+            at = (mask)choose(score > most, (vec)number, (vec)at);
+            next = larger_whole(next, smaller_whole(most, score));
+            most = larger_whole(most, score);
+        }
+        *(mask *)(best + g * LANES) = most;
+        *(mask *)(second + g * LANES) = next;
+        *(mask *)(row + g * LANES) = at;
+        scores += depth[g] * LANES;
+    }
+}
+
+/* Writes a whole vector of numbers even where fewer are found: the rest is written over, or lies
+ * within the room for `count` of them. */
+size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        mask enough = *(const mask *)(scores + i) >= least;
+#if LANES == 16 && defined(__AVX512F__)
+        const __m512i lanes =
+            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        __mmask16 bits = (__mmask16)to_bits(enough);
+        __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)i));
+        _mm512_storeu_si512(which + found, _mm512_maskz_compress_epi32(bits, numbers));
+        found += (size_t)__builtin_popcount(bits);
+#else
+        for (uint32_t bits = to_bits(enough); bits != 0; bits &= bits - 1)
+            which[found++] = (uint32_t)(i + (size_t)__builtin_ctz(bits));
+#endif
+    }
+    return found;
+}
+
+double VARIANT(nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
+                                  double *density)
+{
+    typedef int32_t wholes __attribute__((vector_size(DOUBLES * 4), aligned(4), may_alias));
+    wide most = spread(-INFINITY);
+    for (size_t i = 0; i < count; i += DOUBLES) {
+        wide whole = __builtin_convertvector(*(const wholes *)(scores + i), wide);
+        wide value = spread(base) + spread(slope) * whole;
+        wide_mask more = value > most;
+        *(wide_unaligned *)(density + i) = value;
+        most = (wide)((more & (wide_mask)value) | (~more & (wide_mask)most));
+    }
+    double all = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
+    *(wide *)lanes = most;
+    for (size_t i = 0; i < DOUBLES; i++)
+        all = lanes[i] > all ? lanes[i] : all;
+    return all;
+}
