@@ -244,12 +244,14 @@ def table(result):
                      "" if row["goal"] is None else
                      f"{row['goal']:g}{'' if row['met'] is None else ', met' if row['met'] else ', missed'}"]
             lines.append("| " + " | ".join(cells) + " |")
-    peers = ", ".join(f"{hello['version']} ({hello['blas']})"
+    peers = ", ".join(f"{name}: {hello['version']} ({hello['blas']})"
                       for name, hello in sorted(result["peers"].items()) if name != "imp")
-    here = result["machine"]
-    lines += ["", f"{here['cpu']}, {result['threads']} threads, imp with {result['imp']['isa']}; load "
-              f"{here['load_at_start']:.1f} at the start; {result['rounds_per_configuration']} rounds "
-              f"on {result['date'][:10]}. Peers are {result['peers_from']}: {peers}."]
+    loads = [c.get("load", result["machine"]["load_at_start"]) for c in result["configurations"]]
+    lines += ["", f"{result['machine']['cpu']}, {result['threads']} threads, imp with "
+              f"{result['imp']['isa']}; load {min(loads):.1f} to {max(loads):.1f} at the start; "
+              f"{result['rounds_per_configuration']} rounds on "
+              f"{result['date'][:10]}. Peers are {result['peers_from']}, but where Debian's are named: "
+              f"{peers}."]
     return "\n".join(lines)
 
 
@@ -262,6 +264,20 @@ def write_table(result):
     with open(path, "w") as f:
         f.write(f"{before}{BEGIN}\n{table(result)}\n{END}{after}")
     print(f"written: {os.path.relpath(path)}")
+
+
+def measured_before(options):
+    """The other parts' configurations in the file that this run writes, and the peers they had."""
+    try:
+        with open(os.path.join(options.output, "engine.json")) as f:
+            old = json.load(f)
+    except FileNotFoundError:
+        return [], {}
+    kept = [c for c in old["configurations"] if c["part"] not in options.parts]
+    for config in kept:
+        config.setdefault("date", old["date"])
+        config.setdefault("load", old["machine"]["load_at_start"])
+    return kept, old["peers"] if kept else {}
 
 
 def parse():
@@ -309,14 +325,19 @@ def main():
                for size in sizes(part, options.quick)]
     for name, reason in options.unavailable.items():
         print(f"absent: {name}: {reason}")
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    for config in configs:
+        config.update({"date": date, "load": here["load_at_start"]})
+    kept, peers = measured_before(options)
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
     cluster.write("engine.json", {
         "command": " ".join(["bench/engine.py"] + arguments),
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "imp": options.hellos.get("imp"), "machine": here, "peers": options.hellos,
+        "date": date,
+        "imp": options.hellos.get("imp"), "machine": here, "peers": {**peers, **options.hellos},
         "peers_from": origin, "packages": package_versions(cluster.PACKAGES),
         "absent": options.unavailable, "held_to_isa": options.isa, "threads": options.threads,
-        "rounds_per_configuration": options.rounds, "configurations": configs,
+        "rounds_per_configuration": options.rounds,
+        "configurations": sorted(configs + kept, key=lambda c: PARTS.index(c["part"])),
     }, options)
 
 
