@@ -80,7 +80,7 @@ static const char *const command = "classify";
 
 static const char *method_of(const settings *given)
 {
-    return given->method ? given->method : "imp";
+    return given->method ? given->method : imp_method_at(0)->name;
 }
 
 /* Points to classify, and what is known of them and of the classes. */
@@ -183,11 +183,13 @@ void imp_tell_open_set(const imp_classify_settings *given, const imp_method_resu
                  what, argument);
 }
 
-/* Whether points held out choose: a matter of imp alone, and not where an option asks for more. */
+/* Whether points held out choose: a matter of the first method alone, which mixtures are fitted by,
+ * and not where an option asks for more. */
 static bool chooses(const settings *given)
 {
-    return strcmp(method_of(given), "imp") == 0 && given->choice.preset == IMP_PRESET_AUTO &&
-           isnan(given->rule.alpha) && !given->own[0].name;
+    return imp_method_find(method_of(given)) == imp_method_at(0) &&
+           given->choice.preset == IMP_PRESET_AUTO && isnan(given->rule.alpha) &&
+           !given->own[0].name;
 }
 
 /* Memory for the answers of a mixture, in the arrays that a method's would be in. */

@@ -74,9 +74,11 @@ static void release_arrays(imp_classifier *classifier)
     imp_release(classifier->gradient);
     imp_release(classifier->moved_gradient);
     imp_release(classifier->predictions);
+    imp_release(classifier->losses);
     classifier->logits = classifier->moved = NULL;
     classifier->gradient = classifier->moved_gradient = NULL;
     classifier->predictions = NULL;
+    classifier->losses = NULL;
     classifier->capacity = 0;
 }
 
@@ -106,8 +108,9 @@ static imp_status reserve(imp_classifier *classifier, size_t images, imp_error *
     classifier->gradient = imp_allocate(floats, sizeof(float));
     classifier->moved_gradient = imp_allocate(floats, sizeof(float));
     classifier->predictions = imp_allocate(images, sizeof *classifier->predictions);
+    classifier->losses = imp_allocate(images, sizeof *classifier->losses);
     if (!classifier->logits || !classifier->moved || !classifier->gradient ||
-        !classifier->moved_gradient || !classifier->predictions)
+        !classifier->moved_gradient || !classifier->predictions || !classifier->losses)
         return imp_fail_memory(error, "the images of an episode");
     classifier->capacity = images;
     return IMP_OK;
@@ -183,7 +186,8 @@ static double cross_entropy(imp_classifier *classifier, const imp_batch *batch, 
     for (size_t i = 0; i < batch->images; i++) {
         const float *logits = classifier->logits + i * way;
         double log_sum = softmax(logits, batch->way, p, &classifier->predictions[i]);
-        loss += share * (log_sum - logits[batch->labels[i]]);
+        classifier->losses[i] = log_sum - logits[batch->labels[i]];
+        loss += share * classifier->losses[i];
         double mean = 0;
         for (size_t c = 0; moved && c < batch->way; c++)
             mean += p[c] * moved[i * way + c];

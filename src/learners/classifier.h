@@ -24,6 +24,7 @@ typedef struct imp_classifier {
     double *head_gradient;                             /* (count - body): of a step */
     float *logits, *moved, *gradient, *moved_gradient; /* (capacity, way) */
     int32_t *predictions;                              /* (capacity) */
+    double *losses;                                    /* (capacity): of each image */
     size_t capacity;
     uint64_t step; /* of dropout */
 } imp_classifier;
@@ -69,7 +70,7 @@ imp_status imp_classifier_begin(imp_classifier *classifier, const imp_learner *l
 void imp_classifier_read(const imp_classifier *classifier, const imp_learner *learner,
                          float *parameters);
 
-/* Loss and predictions of a batch by these parameters. */
+/* Loss, losses and predictions of a batch by these parameters. */
 imp_status imp_classifier_predict(imp_classifier *classifier, const float *parameters,
                                   const imp_batch *batch, double *loss, imp_error *error);
 

@@ -8,7 +8,6 @@
  * interpolation. Adam's averages begin anew with every task, so that a step depends on nothing but
  * the task.
  */
-#include <math.h>
 #include <string.h>
 
 #include <imp/optimizer.h>
@@ -220,7 +219,7 @@ static imp_status predict_one_by_one(imp_learner *learner, const imp_batch *supp
                                      const imp_batch *queries, double *loss, imp_error *error)
 {
     reptile *own = learner->state;
-    size_t image = image_floats(learner), last = supports->images, way = own->classifier.way;
+    size_t image = image_floats(learner), last = supports->images;
     imp_batch batch = {own->pixels, own->labels, last + 1, supports->way};
     imp_status status = IMP_OK;
     memcpy(own->pixels, supports->pixels, last * image * sizeof(float));
@@ -232,11 +231,7 @@ static imp_status predict_one_by_one(imp_learner *learner, const imp_batch *supp
         own->labels[last] = queries->labels[q];
         status = imp_classifier_predict(&own->classifier, own->theta, &batch, &all, error);
         own->predictions[q] = own->classifier.predictions[last];
-        const float *logits = own->classifier.logits + last * way;
-        double sum = 0;
-        for (size_t c = 0; c < supports->way; c++)
-            sum += exp(logits[c] - logits[queries->labels[q]]);
-        *loss += log(sum) / (double)queries->images;
+        *loss += own->classifier.losses[last] / (double)queries->images;
     }
     return status;
 }

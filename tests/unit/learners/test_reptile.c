@@ -137,6 +137,19 @@ static void test_queries_do_not_know_of_each_other(void **state)
     assert_true(fabs(losses[1][0] - losses[1][1]) > 1e-6);
 }
 
+/* However far apart the logits are, the loss is a number. */
+static void test_logits_far_apart(void **state)
+{
+    (void)state;
+    adapting a = adapting_begin("reptile", reptile(0, 1, ALL, 0), 1);
+    for (size_t i = 0; i < a.learner->value_count; i++)
+        a.learner->values[i] *= 1e5;
+    imp_solution answer;
+    assert_int_equal(imp_learner_predict(a.learner, &a.task, NULL, &answer, NULL), IMP_OK);
+    assert_true(isfinite(answer.loss) && answer.loss > 700);
+    adapting_end(&a);
+}
+
 static void test_same_bits_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -178,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_a_step_leads_back_from_where_training_led),
         cmocka_unit_test(test_transductive_predictions),
         cmocka_unit_test(test_queries_do_not_know_of_each_other),
+        cmocka_unit_test(test_logits_far_apart),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_memory_runs_out),
     };
