@@ -7,10 +7,8 @@
  * changes. A class has no more centres than different points. The assignments are constants to the
  * gradient. Unlabelled points are ignored.
  */
-#include <math.h>
-
 #include "methods/imp.h"
-#include "methods/method.h"
+#include "methods/labeled_means.h"
 #include "methods/rule.h"
 
 enum { MODES, LEARN_SIGMA };
@@ -25,10 +23,7 @@ static const imp_option_info options[] = {
                .least = 1,
                .most = 1e6,
                .initial = 3},
-    [LEARN_SIGMA] = {.name = "learn-sigma",
-                     .help = "learn the variance, from sigma-l on, instead of 1",
-                     .kind = IMP_FLAG,
-                     .most = 1},
+    [LEARN_SIGMA] = IMP_OPTION_LEARN_SIGMA,
 };
 
 /* ---- k-means inside a class ---- */
@@ -111,38 +106,12 @@ static imp_status decide(imp_run *run, imp_error *error)
     return status;
 }
 
-/* ---- variance 1, or a learned one ---- */
+static const imp_method_kind learned = IMP_LEARNED_VARIANT("fixed-modes", decide);
 
-static void place(imp_run *run)
+static const imp_method_kind *variant(const double *own)
 {
-    imp_weighted_means(&run->clusters, &run->points, &run->shares);
-    imp_clusters_set_sigmas(&run->clusters, 1, 1);
+    return own[LEARN_SIGMA] != 0 ? &learned : &imp_kind_fixed_modes;
 }
-
-static void differentiate(imp_run *run)
-{
-    imp_weighted_means_gradient(&run->clusters, &run->shares, run->mean_gradient,
-                                run->point_gradient);
-}
-
-static void initialize(const imp_method_options *given, double *values)
-{
-    values[0] = log(given->rule.sigma_l);
-}
-
-static void place_learned(imp_run *run)
-{
-    imp_weighted_means(&run->clusters, &run->points, &run->shares);
-    imp_clusters_set_sigmas(&run->clusters, exp(run->values[0]), exp(run->values[0]));
-}
-
-static void differentiate_learned(imp_run *run)
-{
-    differentiate(run);
-    imp_run_sum_sigma_gradient(run, &run->value_gradient[0], NULL);
-}
-
-static const imp_method_kind *variant(const double *own);
 
 const imp_method_kind imp_kind_fixed_modes = {
     .info = {.name = "fixed-modes",
@@ -153,22 +122,6 @@ const imp_method_kind imp_kind_fixed_modes = {
              .option_count = sizeof options / sizeof *options},
     .variant = variant,
     .decide = decide,
-    .place = place,
-    .differentiate = differentiate,
+    .place = imp_means_place,
+    .differentiate = imp_means_differentiate,
 };
-
-static const imp_method_kind learned = {
-    .info = {.name = "fixed-modes", .rule = IMP_USUAL_RULE},
-    .parameters = imp_sigma_parameters,
-    .parameter_count = 1,
-    .value_count = 1,
-    .initialize = initialize,
-    .decide = decide,
-    .place = place_learned,
-    .differentiate = differentiate_learned,
-};
-
-static const imp_method_kind *variant(const double *own)
-{
-    return own[LEARN_SIGMA] != 0 ? &learned : &imp_kind_fixed_modes;
-}

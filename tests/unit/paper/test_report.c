@@ -81,6 +81,13 @@ static char *read_text(void **state, const char *name)
     return (char *)text;
 }
 
+static void expect_lines(const char *report, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strstr(report, lines[i]))
+            fail_msg("the report lacks: %s\n%s", lines[i], report);
+}
+
 static void results_come_back(void **state)
 {
     const char *folder = *state;
@@ -197,9 +204,7 @@ static void the_open_accuracy_decides(void **state)
         "| one variance | IMP, tied | 93.5 ± 0.3 | 93.0 ± 0.2 | 98.6 ± 0.2 | -0.5 |",
         "| two variances | IMP | 98.9 ± 0.1 | to be measured again | 98.5 ± 0.2 | | | | | |\n",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (!strstr(text, lines[i]))
-            fail_msg("the report lacks: %s\n%s", lines[i], text);
+    expect_lines(text, lines, sizeof lines / sizeof *lines);
     imp_release(text);
 
     row = row_of("semi", "prototypes");
@@ -280,9 +285,7 @@ static void each_dataset_has_a_report(void **state)
         "| learned variance, several modes | IMP | 68.1 ± 0.8 | 67.3 ± 0.7 |",
         "| semi-supervised 5-way 1-shot | EM | 41.0 ± 0.6 | not run |  | | | | | |\n",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (!strstr(text, lines[i]))
-            fail_msg("the report lacks: %s\n%s", lines[i], text);
+    expect_lines(text, lines, sizeof lines / sizeof *lines);
     assert_null(strstr(text, "lphabets"));
     assert_null(strstr(text, "lambda"));
     imp_release(text);
@@ -313,9 +316,7 @@ static void the_report_shows_differences(void **state)
         /* the table "sigma" shows the first again */
         "\nMet: 1 of IMP's figures; not met: 0; ",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (!strstr(text, lines[i]))
-            fail_msg("the report lacks: %s\n%s", lines[i], text);
+    expect_lines(text, lines, sizeof lines / sizeof *lines);
     assert_string_equal(text + strlen(text) - strlen(notes), notes);
     imp_release(text);
 }

@@ -179,18 +179,31 @@ static void test_old_names(void **state)
     imp_updater_clear(&updater);
 }
 
-/* Cut at any place, a checkpoint is refused with its name. */
-static void test_torn(void **state)
+/* A checkpoint's file, with a 0 behind its end; good until the next call. */
+static unsigned char *bytes_of_checkpoint(void **state, size_t *size)
 {
-    scratch_path path = scratch_file(state, "checkpoint"), torn = scratch_file(state, "torn");
+    static unsigned char bytes[1 << 16];
+    scratch_path path = scratch_file(state, "checkpoint");
     imp_settings settings = tiny_settings();
     imp_updater updater = make_updater(&settings);
     imp_checkpoint checkpoint = make_checkpoint(&settings, &updater);
     assert_int_equal(imp_checkpoint_save(path.text, NULL, &updater, &checkpoint, NULL), IMP_OK);
-    static unsigned char bytes[1 << 16];
     FILE *file = fopen(path.text, "rb");
-    size_t size = fread(bytes, 1, sizeof bytes, file);
+    *size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
+    assert_true(*size < sizeof bytes);
+    bytes[*size] = 0;
+    imp_snapshot_clear(&checkpoint.best);
+    imp_updater_clear(&updater);
+    return bytes;
+}
+
+/* Cut at any place, a checkpoint is refused with its name. */
+static void test_torn(void **state)
+{
+    scratch_path torn = scratch_file(state, "torn");
+    size_t size;
+    const unsigned char *bytes = bytes_of_checkpoint(state, &size);
     for (size_t length = 0; length < size; length += 97) {
         scratch_write(torn.text, bytes, length);
         imp_updater again;
@@ -200,25 +213,15 @@ static void test_torn(void **state)
         assert_non_null(strstr(error.message, torn.text));
         assert_null(again.network);
     }
-    imp_snapshot_clear(&checkpoint.best);
-    imp_updater_clear(&updater);
 }
 
 /* Whatever bit of it is flipped, a checkpoint is refused. */
 static void test_flipped(void **state)
 {
-    scratch_path path = scratch_file(state, "checkpoint"), other = scratch_file(state, "flipped");
-    imp_settings settings = tiny_settings();
-    imp_updater updater = make_updater(&settings);
-    imp_checkpoint checkpoint = make_checkpoint(&settings, &updater);
-    assert_int_equal(imp_checkpoint_save(path.text, NULL, &updater, &checkpoint, NULL), IMP_OK);
-    static unsigned char bytes[1 << 16];
-    FILE *file = fopen(path.text, "rb");
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    assert_true(size < sizeof bytes);
+    scratch_path other = scratch_file(state, "flipped");
+    size_t size;
+    unsigned char *bytes = bytes_of_checkpoint(state, &size);
     /* Under another name the checksum is none, and what it was taken of is whole. */
-    bytes[size] = '\0';
     size_t key = 8 + (size_t)(strstr((char *)bytes + 8, "sha256") - ((char *)bytes + 8));
     for (size_t bit = 0; bit < 8 * size; bit += 53) {
         if (bit / 8 >= key && bit / 8 < key + 6)
@@ -230,8 +233,6 @@ static void test_flipped(void **state)
         imp_checkpoint read;
         assert_int_equal(imp_checkpoint_load(other.text, 1, &again, &read, NULL), IMP_EFORMAT);
     }
-    imp_snapshot_clear(&checkpoint.best);
-    imp_updater_clear(&updater);
 }
 
 static void test_out_of_memory(void **state)
