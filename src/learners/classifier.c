@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/rooms.h"
 #include "nn/statistics.h"
 
 /* ---- making ---- */
@@ -67,27 +68,30 @@ imp_status imp_classifier_make(imp_classifier *classifier, imp_learner *learner,
     return make_values(classifier, learner, error);
 }
 
-static void release_arrays(imp_classifier *classifier)
+enum { ROOMS = 6 };
+
+/* What is as long as a batch has images. */
+static void list_rooms(imp_classifier *classifier, size_t images, imp_room rooms[ROOMS])
 {
-    imp_release(classifier->logits);
-    imp_release(classifier->moved);
-    imp_release(classifier->gradient);
-    imp_release(classifier->moved_gradient);
-    imp_release(classifier->predictions);
-    imp_release(classifier->losses);
-    classifier->logits = classifier->moved = NULL;
-    classifier->gradient = classifier->moved_gradient = NULL;
-    classifier->predictions = NULL;
-    classifier->losses = NULL;
-    classifier->capacity = 0;
+    const imp_room all[ROOMS] = {
+        IMP_ROOM(classifier->logits, images, classifier->way),
+        IMP_ROOM(classifier->moved, images, classifier->way),
+        IMP_ROOM(classifier->gradient, images, classifier->way),
+        IMP_ROOM(classifier->moved_gradient, images, classifier->way),
+        IMP_ROOM(classifier->predictions, images, 1),
+        IMP_ROOM(classifier->losses, images, 1),
+    };
+    memcpy(rooms, all, sizeof all);
 }
 
 void imp_classifier_clear(imp_classifier *classifier, imp_learner *learner)
 {
+    imp_room rooms[ROOMS];
+    list_rooms(classifier, 0, rooms);
+    imp_rooms_release(rooms, ROOMS);
     imp_network_free(classifier->network);
     imp_release(classifier->statistics);
     imp_release(classifier->head_gradient);
-    release_arrays(classifier);
     imp_release(learner->parameters);
     imp_release(learner->values);
     *classifier = (imp_classifier){0};
@@ -97,23 +101,11 @@ void imp_classifier_clear(imp_classifier *classifier, imp_learner *learner)
 
 static imp_status reserve(imp_classifier *classifier, size_t images, imp_error *error)
 {
-    size_t floats;
-    if (images <= classifier->capacity)
-        return IMP_OK;
-    if (!imp_multiply(images, classifier->way, &floats))
-        return imp_fail_memory(error, "the images of an episode");
-    release_arrays(classifier);
-    classifier->logits = imp_allocate(floats, sizeof(float));
-    classifier->moved = imp_allocate(floats, sizeof(float));
-    classifier->gradient = imp_allocate(floats, sizeof(float));
-    classifier->moved_gradient = imp_allocate(floats, sizeof(float));
-    classifier->predictions = imp_allocate(images, sizeof *classifier->predictions);
-    classifier->losses = imp_allocate(images, sizeof *classifier->losses);
-    if (!classifier->logits || !classifier->moved || !classifier->gradient ||
-        !classifier->moved_gradient || !classifier->predictions || !classifier->losses)
-        return imp_fail_memory(error, "the images of an episode");
-    classifier->capacity = images;
-    return IMP_OK;
+    imp_room rooms[ROOMS];
+    list_rooms(classifier, images, rooms);
+    return imp_rooms_reserve(rooms, ROOMS, images, &classifier->capacity)
+               ? IMP_OK
+               : imp_fail_memory(error, "the images of an episode");
 }
 
 imp_status imp_classifier_begin(imp_classifier *classifier, const imp_learner *learner,

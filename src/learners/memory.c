@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/rooms.h"
 #include "learners/learner.h"
 #include "nn/statistics.h"
 
@@ -75,14 +76,21 @@ static imp_status create(imp_learner *learner, imp_error *error)
     return own && own->q ? IMP_OK : imp_fail_memory(error, "a learner");
 }
 
-static void release_arrays(memory *own)
+enum { ROOMS = 6 };
+
+/* What is as long as a task has images. */
+static void list_rooms(const imp_learner *learner, size_t images, imp_room rooms[ROOMS])
 {
-    imp_release(own->embeddings);
-    imp_release(own->gradient);
-    imp_release(own->keys);
-    imp_release(own->entries);
-    imp_release(own->predictions);
-    imp_release(own->order);
+    memory *own = learner->state;
+    const imp_room all[ROOMS] = {
+        IMP_ROOM(own->embeddings, images, learner->dimensions),
+        IMP_ROOM(own->gradient, images, learner->dimensions),
+        IMP_ROOM(own->keys, images, learner->dimensions),
+        IMP_ROOM(own->entries, images, 1),
+        IMP_ROOM(own->predictions, images, 1),
+        IMP_ROOM(own->order, images, 1),
+    };
+    memcpy(rooms, all, sizeof all);
 }
 
 static void release(imp_learner *learner)
@@ -90,7 +98,9 @@ static void release(imp_learner *learner)
     memory *own = learner->state;
     if (!own)
         return;
-    release_arrays(own);
+    imp_room rooms[ROOMS];
+    list_rooms(learner, 0, rooms);
+    imp_rooms_release(rooms, ROOMS);
     imp_release(own->q);
     imp_release(own);
 }
@@ -99,24 +109,11 @@ static void release(imp_learner *learner)
 static imp_status reserve(imp_learner *learner, size_t images, imp_error *error)
 {
     memory *own = learner->state;
-    size_t numbers;
-    if (images <= own->capacity)
-        return IMP_OK;
-    release_arrays(own);
-    *own = (memory){.q = own->q};
-    if (!imp_multiply(images, learner->dimensions, &numbers))
-        return imp_fail_memory(error, "the embeddings of an episode");
-    own->embeddings = imp_allocate(numbers, sizeof *own->embeddings);
-    own->gradient = imp_allocate(numbers, sizeof *own->gradient);
-    own->keys = imp_allocate(numbers, sizeof *own->keys);
-    own->entries = imp_allocate(images, sizeof *own->entries);
-    own->predictions = imp_allocate(images, sizeof *own->predictions);
-    own->order = imp_allocate(images, sizeof *own->order);
-    if (!own->embeddings || !own->gradient || !own->keys || !own->entries || !own->predictions ||
-        !own->order)
-        return imp_fail_memory(error, "the embeddings of an episode");
-    own->capacity = images;
-    return IMP_OK;
+    imp_room rooms[ROOMS];
+    list_rooms(learner, images, rooms);
+    return imp_rooms_reserve(rooms, ROOMS, images, &own->capacity)
+               ? IMP_OK
+               : imp_fail_memory(error, "the embeddings of an episode");
 }
 
 /* ---- the memory ---- */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/rooms.h"
 #include "learners/classifier.h"
 
 enum { INNER_RATE, INNER_STEPS, INNER_BATCH, TEST_STEPS, TEST_BATCH, TRANSDUCTIVE };
@@ -80,15 +81,21 @@ static imp_status create(imp_learner *learner, imp_error *error)
     return own ? make(learner, own, error) : imp_fail_memory(error, "a learner");
 }
 
-static void release_batch(reptile *own)
+static size_t image_floats(const imp_learner *learner)
 {
-    imp_release(own->pixels);
-    imp_release(own->labels);
-    imp_release(own->order);
-    own->pixels = NULL;
-    own->labels = NULL;
-    own->order = NULL;
-    own->capacity = 0;
+    const imp_network_options *images = imp_network_options_of(learner->network);
+    return images->channels * images->height * images->width;
+}
+
+enum { BATCH_ROOMS = 3 };
+
+static void list_batch(const imp_learner *learner, reptile *own, size_t images,
+                       imp_room rooms[BATCH_ROOMS])
+{
+    const imp_room all[BATCH_ROOMS] = {IMP_ROOM(own->pixels, images, image_floats(learner)),
+                                       IMP_ROOM(own->labels, images, 1),
+                                       IMP_ROOM(own->order, images, 1)};
+    memcpy(rooms, all, sizeof all);
 }
 
 static void release(imp_learner *learner)
@@ -96,36 +103,25 @@ static void release(imp_learner *learner)
     reptile *own = learner->state;
     if (!own)
         return;
+    imp_room batch[BATCH_ROOMS];
+    list_batch(learner, own, 0, batch);
+    imp_rooms_release(batch, BATCH_ROOMS);
     imp_classifier_clear(&own->classifier, learner);
     imp_optimizer_free(own->adam);
     imp_release(own->theta);
     imp_release(own->back);
-    release_batch(own);
     imp_release(own->predictions);
     imp_release(own);
-}
-
-static size_t image_floats(const imp_learner *learner)
-{
-    const imp_network_options *images = imp_network_options_of(learner->network);
-    return images->channels * images->height * images->width;
 }
 
 /* Room for a batch of all supports and a query. */
 static imp_status reserve(const imp_learner *learner, reptile *own, size_t images, imp_error *error)
 {
-    size_t floats;
-    if (images <= own->capacity)
-        return IMP_OK;
-    release_batch(own);
-    if (imp_multiply(images, image_floats(learner), &floats))
-        own->pixels = imp_allocate(floats, sizeof *own->pixels);
-    own->labels = imp_allocate(images, sizeof *own->labels);
-    own->order = imp_allocate(images, sizeof *own->order);
-    if (!own->pixels || !own->labels || !own->order)
-        return imp_fail_memory(error, "the images of an episode");
-    own->capacity = images;
-    return IMP_OK;
+    imp_room batch[BATCH_ROOMS];
+    list_batch(learner, own, images, batch);
+    return imp_rooms_reserve(batch, BATCH_ROOMS, images, &own->capacity)
+               ? IMP_OK
+               : imp_fail_memory(error, "the images of an episode");
 }
 
 /* Takes a task up, with the learner's parameters as theta. */
@@ -238,15 +234,10 @@ static imp_status predict_one_by_one(imp_learner *learner, const imp_batch *supp
 
 static imp_status reserve_predictions(reptile *own, size_t queries, imp_error *error)
 {
-    if (queries <= own->query_capacity)
-        return IMP_OK;
-    imp_release(own->predictions);
-    own->query_capacity = 0;
-    own->predictions = imp_allocate(queries, sizeof *own->predictions);
-    if (!own->predictions)
-        return imp_fail_memory(error, "the images of an episode");
-    own->query_capacity = queries;
-    return IMP_OK;
+    const imp_room predictions = IMP_ROOM(own->predictions, queries, 1);
+    return imp_rooms_reserve(&predictions, 1, queries, &own->query_capacity)
+               ? IMP_OK
+               : imp_fail_memory(error, "the images of an episode");
 }
 
 static imp_status predict(imp_learner *learner, const imp_task *task, const float *embeddings,

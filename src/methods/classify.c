@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/rooms.h"
 #include "methods/columns.h"
 #include "methods/softmax.h"
 
@@ -334,60 +335,55 @@ static bool bytes_pay(job *work)
     return looked_at * (d + 20) * 64 < points * work->columns.count * d;
 }
 
+enum { ROOMS = 13 };
+
+/* A thread's arrays. Without columns there are but the first two. */
+static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
+{
+    const imp_columns *columns = &work->columns;
+    size_t clusters = work->clusters->count, outcomes = work->way + 1;
+    size_t slots = work->rough ? columns->groups * columns->frame.kernels->lanes : 0;
+    const imp_room all[ROOMS] = {
+        IMP_ROOM(w->best, outcomes, 1),
+        IMP_ROOM(w->score, outcomes, 1),
+        IMP_ROOM(w->points.rows, IMP_NEAREST_POINTS, imp_row_halves(work->clusters->dimensions)),
+        IMP_ROOM(w->scores, IMP_NEAREST_POINTS, columns->count),
+        IMP_ROOM(w->maximum, slots, 1),
+        IMP_ROOM(w->second, slots, 1),
+        IMP_ROOM(w->row, slots, 1),
+        IMP_ROOM(w->slot, slots, 1),
+        IMP_ROOM(w->density, slots, 1),
+        IMP_ROOM(w->rough, outcomes, 1),
+        IMP_ROOM(w->candidate, clusters, 1),
+        IMP_ROOM(w->class, clusters, 1),
+        IMP_ROOM(w->candidate_distance, clusters, 1),
+    };
+    memcpy(rooms, all, sizeof all);
+    return work->rough ? ROOMS : 2;
+}
+
 static void release_workspaces(job *work, int threads)
 {
-    for (int i = 0; work->workspaces && i < threads; i++) {
-        workspace *w = &work->workspaces[i];
-        imp_release(w->points.rows);
-        imp_release(w->scores);
-        imp_release(w->maximum);
-        imp_release(w->second);
-        imp_release(w->row);
-        imp_release(w->slot);
-        imp_release(w->density);
-        imp_release(w->rough);
-        imp_release(w->best);
-        imp_release(w->score);
-        imp_release(w->candidate);
-        imp_release(w->class);
-        imp_release(w->candidate_distance);
-    }
+    imp_room rooms[ROOMS];
+    for (int i = 0; work->workspaces && i < threads; i++)
+        imp_rooms_release(rooms, list_rooms(work, &work->workspaces[i], rooms));
     imp_release(work->workspaces);
 }
 
 static imp_status create_workspaces(job *work, int threads, imp_error *error)
 {
-    const imp_columns *columns = &work->columns;
-    size_t clusters = work->clusters->count, outcomes = work->way + 1, halves = 0, scores = 0;
-    size_t slots = work->rough ? columns->groups * columns->frame.kernels->lanes : 0;
-    bool enough = true;
-    if (work->rough)
-        enough =
-            imp_multiply(IMP_NEAREST_POINTS, imp_row_halves(work->clusters->dimensions), &halves) &&
-            imp_multiply(IMP_NEAREST_POINTS, columns->count, &scores);
+    size_t d = work->clusters->dimensions;
     work->workspaces = imp_allocate_zeroed((size_t)threads, sizeof *work->workspaces);
-    for (int i = 0; enough && work->workspaces && i < threads; i++) {
+    bool enough = work->workspaces != NULL;
+    for (int i = 0; enough && i < threads; i++) {
+        imp_room rooms[ROOMS];
         workspace *w = &work->workspaces[i];
-        w->best = imp_allocate(outcomes, sizeof *w->best);
-        w->score = imp_allocate(outcomes, sizeof *w->score);
-        enough = w->best && w->score;
-        if (!enough || !work->rough)
-            continue;
-        w->points.rows = imp_allocate_zeroed(halves, sizeof *w->points.rows);
-        w->scores = imp_allocate(scores, sizeof *w->scores);
-        w->maximum = imp_allocate(slots, sizeof *w->maximum);
-        w->second = imp_allocate(slots, sizeof *w->second);
-        w->row = imp_allocate(slots, sizeof *w->row);
-        w->slot = imp_allocate(slots, sizeof *w->slot);
-        w->density = imp_allocate(slots, sizeof *w->density);
-        w->rough = imp_allocate(outcomes, sizeof *w->rough);
-        w->candidate = imp_allocate(clusters, sizeof *w->candidate);
-        w->class = imp_allocate(clusters, sizeof *w->class);
-        w->candidate_distance = imp_allocate(clusters, sizeof *w->candidate_distance);
-        enough = w->points.rows && w->scores && w->maximum && w->second && w->row && w->slot &&
-                 w->density && w->rough && w->candidate && w->class && w->candidate_distance;
+        enough = imp_rooms_make(rooms, list_rooms(work, w, rooms));
+        if (enough && work->rough) /* kernels read the rows of points that are not there */
+            memset(w->points.rows, 0,
+                   IMP_NEAREST_POINTS * imp_row_halves(d) * sizeof *w->points.rows);
     }
-    return enough && work->workspaces ? IMP_OK : imp_fail_memory(error, "the answers");
+    return enough ? IMP_OK : imp_fail_memory(error, "the answers");
 }
 
 static imp_status decide_blocks(job *work, const imp_point_source *queries, int threads,
