@@ -21,7 +21,7 @@ static imp_status decide(imp_run *run, imp_error *error)
         .move = imp_weighted_means,
     };
     algorithm.rule.sigma_l = algorithm.rule.sigma_u = sigma;
-    return imp_run_algorithm(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
+    return imp_algorithm_run(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
                              &run->lambda, error);
 }
 

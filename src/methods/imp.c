@@ -136,7 +136,7 @@ imp_status imp_check_classes(const imp_clusters *clusters, size_t way, imp_error
     return IMP_OK;
 }
 
-imp_status imp_begin_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+imp_status imp_algorithm_begin(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                                imp_clusters *clusters, double *lambda, imp_error *error)
 {
     /* 1. One cluster per class, at the mean of its labelled points. */
@@ -159,12 +159,12 @@ imp_status imp_begin_algorithm(const imp_algorithm *algorithm, const imp_points 
     return IMP_OK;
 }
 
-imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+imp_status imp_algorithm_run(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                              imp_clusters *clusters, imp_shares *shares, double *lambda,
                              imp_error *error)
 {
     size_t steps = (size_t)algorithm->rule.steps;
-    imp_status status = imp_begin_algorithm(algorithm, points, way, clusters, lambda, error);
+    imp_status status = imp_algorithm_begin(algorithm, points, way, clusters, lambda, error);
     for (size_t step = 0; step < steps && status == IMP_OK; step++) {
         /* 5., of the step before: each cluster's mean, weighted by the assignments; drop what
          * nobody joined. */
@@ -193,7 +193,7 @@ static imp_status decide(imp_run *run, double sigma_l, double sigma_u, imp_error
     };
     algorithm.rule.sigma_l = sigma_l;
     algorithm.rule.sigma_u = sigma_u;
-    return imp_run_algorithm(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
+    return imp_algorithm_run(&algorithm, &run->points, run->way, &run->clusters, &run->shares,
                              &run->lambda, error);
 }
 

@@ -24,12 +24,12 @@ typedef struct imp_algorithm {
 
 /* Steps 1 and 2, on an empty list of clusters: one for each class, and the threshold. IMP_EINVAL if
  * that cannot be estimated, IMP_ENOMEM. */
-imp_status imp_begin_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+imp_status imp_algorithm_begin(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                                imp_clusters *clusters, double *lambda, imp_error *error);
 
 /* Runs it on an empty list of clusters up to the last step 4, so that step 5 remains to be taken;
  * *lambda becomes the threshold. IMP_EINVAL if that cannot be estimated, IMP_ENOMEM. */
-imp_status imp_run_algorithm(const imp_algorithm *algorithm, const imp_points *points, size_t way,
+imp_status imp_algorithm_run(const imp_algorithm *algorithm, const imp_points *points, size_t way,
                              imp_clusters *clusters, imp_shares *shares, double *lambda,
                              imp_error *error);
 

@@ -181,7 +181,7 @@ static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t w
         .lambda_sigma = imp_lambda_sigma(points, rule->sigma_l, rule->sigma_u),
     };
     imp_point_source source = imp_source_of_points(points);
-    imp_status status = imp_begin_algorithm(&algorithm, points, way, &mixture->clusters,
+    imp_status status = imp_algorithm_begin(&algorithm, points, way, &mixture->clusters,
                                             &mixture->rule.lambda, error);
     if (!status)
         status = grow_and_refine(mixture, &source, points->order, error);
