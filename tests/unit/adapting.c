@@ -131,6 +131,35 @@ static imp_status use(imp_learner *learner, const imp_task *task)
     return status ? status : imp_learner_predict(learner, task, NULL, &answer, NULL);
 }
 
+/* What a step on the task of that index leads to, to be freed. */
+static double *step_on(adapting *a, uint64_t index)
+{
+    imp_step found;
+    a->task.episode.index = index;
+    assert_int_equal(imp_learner_step(a->learner, &a->task, &found, NULL), IMP_OK);
+    return adapting_join(a, &found);
+}
+
+void adapting_same_bits(const char *name, const imp_learner_options *options, bool others)
+{
+    double *one = NULL;
+    for (int threads = 1; threads <= 3; threads++) {
+        adapting a = adapting_begin(name, options, threads);
+        double *found = step_on(&a, 0), *other = step_on(&a, 1), *again = step_on(&a, 0);
+        if (one)
+            assert_memory_equal(found, one, a.count * sizeof *one);
+        assert_memory_equal(again, found, a.count * sizeof *found);
+        if (others)
+            assert_memory_not_equal(other, found, a.count * sizeof *found);
+        free(other);
+        free(again);
+        free(one);
+        one = found;
+        adapting_end(&a);
+    }
+    free(one);
+}
+
 void adapting_memory(const char *name, const imp_learner_options *options)
 {
     imp_task task = task_of();

@@ -5,6 +5,7 @@
 #ifndef ADAPTING_H
 #define ADAPTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/random.h"
@@ -37,6 +38,10 @@ double adapting_loss(adapting *a, const double *theta, const float *pixels, size
 
 /* A step's two gradients in one array, to be freed. */
 double *adapting_join(const adapting *a, const imp_step *step);
+
+/* A step gives the same bits on any number of threads, and again after one of another task. Fails
+ * also if that one's are the same, where `others` says that they are not. */
+void adapting_same_bits(const char *learner, const imp_learner_options *options, bool others);
 
 /* Makes, steps and predicts with every allocation failing in turn. */
 void adapting_memory(const char *learner, const imp_learner_options *options);
