@@ -36,6 +36,12 @@ def figures(value, names):
     return [f for v in value for f in figures(v, names)] if isinstance(value, list) else []
 
 
+def numbered(assignments):
+    """Clusters by who is together, whatever their numbers are."""
+    numbers = {}
+    return [numbers.setdefault(a, len(numbers)) for a in assignments]
+
+
 folder = pathlib.Path(sys.argv[1])
 for path in sorted(folder.glob("*/model.safetensors")):
     print("training", path.parent.name, digest(*tensors(path)))
@@ -43,4 +49,5 @@ for path in sorted(folder.glob("eval-*.json")):
     print("evaluation", path.stem[5:], digest(*figures(json.loads(path.read_text()), ["accuracy", "loss"])))
 for path in sorted(folder.glob("clusters-*.json")):
     found = json.loads(path.read_text())
-    print("clustering", path.stem[9:], digest(found["clusters"], found["assignments"]))
+    print("clustering", path.stem[9:],
+          digest(numbered(found["assignments"]), sorted(found["means"])))

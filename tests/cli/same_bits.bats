@@ -31,7 +31,7 @@ training imp 2695ff45f7b29d33
 training prototypes 724ec00e35548006
 evaluation imp f12b6a58f8fcab96
 evaluation prototypes 6c4eff534d94aaf2
-clustering given 4ada77704fc49728
-clustering random 2d09cf73f4f9374c
+clustering given 33b7c6d208e9feaa
+clustering random f592ebdbbd65c202
 END
 }
