@@ -200,11 +200,19 @@ static void drop_unlabeled(imp_labeled_rows *points)
 /* Chooses lambda on other points whose labels are known. */
 static int tune(const settings *given, size_t dimensions, imp_cluster_options *cluster_options)
 {
-    imp_labeled_rows points;
-    imp_point_files files = {.support = given->validation, .labels = given->validation_labels};
-    int status = imp_read_labeled_rows(command, &files, &points);
-    if (status != IMP_GO_ON)
+    imp_labeled_rows points = {0};
+    size_t count = 0;
+    int status = imp_read_rows(command, given->validation, &points.rows);
+    if (status == IMP_GO_ON)
+        status = imp_read_labels(command, given->validation_labels, &points.labels, &count);
+    if (status == IMP_GO_ON && count != points.rows.count)
+        status = imp_complain(
+            IMP_EXIT_FAILURE, command, "%s has %zu labels for the %zu points of %s; each needs one",
+            given->validation_labels, count, points.rows.count, given->validation);
+    if (status != IMP_GO_ON) {
+        imp_labeled_rows_clear(&points);
         return status;
+    }
     drop_unlabeled(&points);
     imp_labeled_points episode = {points.rows.values, points.labels, points.rows.count};
     imp_error error;

@@ -22,14 +22,6 @@ static int complain_memory(const char *command)
     return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
 }
 
-static int load(const char *command, const char *path, imp_array *array)
-{
-    imp_error error;
-    if (imp_npy_load(path, array, &error) != IMP_OK)
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    return IMP_GO_ON;
-}
-
 /* All rows of what is open. */
 static int read_all(const char *command, imp_npy_shards *shards, imp_rows *rows)
 {
@@ -93,14 +85,36 @@ static int check_label(const char *command, const char *path, size_t i, int64_t 
                         INT32_MIN, INT32_MAX);
 }
 
+/* Labels of a file that holds no array of numbers: texts, which are numbered, or lines. */
+static int read_named_labels(const char *command, const char *path, int32_t **labels, size_t *count)
+{
+    imp_labels found;
+    imp_error error;
+    if (imp_labels_read(path, &found, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int status = IMP_GO_ON;
+    *labels = malloc((found.count ? found.count : 1) * sizeof **labels);
+    if (*labels && found.count > 0)
+        memcpy(*labels, found.label, found.count * sizeof **labels);
+    else if (!*labels)
+        status = complain_memory(command);
+    *count = found.count;
+    imp_labels_clear(&found);
+    return status;
+}
+
 int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
 {
     *labels = NULL;
     *count = 0;
     imp_array array;
-    int status = load(command, path, &array);
-    if (status != IMP_GO_ON)
-        return status;
+    imp_error error;
+    imp_status failed = imp_npy_load(path, &array, &error);
+    if (failed == IMP_EFORMAT || failed == IMP_EUNSUPPORTED)
+        return read_named_labels(command, path, labels, count);
+    if (failed)
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int status = IMP_GO_ON;
     bool integers =
         array.dtype != IMP_FLOAT32 && array.dtype != IMP_FLOAT64 && array.dtype != IMP_FLOAT16;
     if (array.rank != 1 || !integers) {

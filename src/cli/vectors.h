@@ -42,7 +42,8 @@ typedef struct imp_point_file {
 int imp_point_file_open(const char *command, const char *path, bool once, imp_point_file *points);
 void imp_point_file_close(imp_point_file *points);
 
-/* A 1-dimensional array of integers. */
+/* A 1-dimensional array of integers, as they are; or texts, which are numbered in their order (see
+ * base/labels.h). */
 int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count);
 
 /* Supports, their labels, and unlabelled points behind them with the label -1. */

@@ -25,6 +25,18 @@ setup() {
     done
 }
 
+@test "cluster, metrics: labels may be texts" {
+    npy names.npy 'np.array(["ape", "bee", "cat", "dog"])[np.arange(100) % 4]'
+    /usr/bin/python3 -c 'import numpy
+numpy.savetxt("names.txt", numpy.load("names.npy"), "%s")'
+    for names in names.npy names.txt; do
+        run --separate-stderr "$IMP" cluster x.npy --truth $names --json
+        json 'o["metrics"]["ari"] == 1 and o["metrics"]["classes"] == 4'
+        run "$IMP" metrics y.npy $names --json
+        json 'o["ari"] == 1'
+    done
+}
+
 @test "cluster: orders, steps and seeds" {
     for order in given random farthest-first; do
         run "$IMP" cluster x.npy --order $order --seed 5 --lambda 200 --steps 2 --json
