@@ -180,6 +180,15 @@ static imp_status apply_changes(imp_settings *settings, const char *changes, imp
     return IMP_OK;
 }
 
+/* How many updates a run's halvings are made for. Those that come when the paper's do are of the
+ * paper's schedule, which the run may end early. */
+static int64_t whole_schedule(const imp_paper_run *run)
+{
+    const imp_paper_dataset *about = imp_paper_dataset_at(imp_paper_dataset_of(run->recipe));
+    bool as_paper = run->halve_from == about->halve_from && run->halve_every == about->halve_every;
+    return as_paper ? about->updates : run->updates;
+}
+
 imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *data, int64_t updates,
                               imp_settings *settings, imp_error *error)
 {
@@ -197,9 +206,9 @@ imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *da
     if (updates > 0 && settings->fade_until > 0)
         settings->fade_until = updates;
     if (updates > 0 && run->halve_every > 0) {
-        const imp_paper_dataset *about = imp_paper_dataset_at(imp_paper_dataset_of(run->recipe));
-        settings->halve_from = updates / (about->updates / about->halve_from);
-        settings->halve_every = updates / (about->updates / about->halve_every);
+        double made = (double)updates, whole = (double)whole_schedule(run);
+        settings->halve_from = (int64_t)(made * (double)run->halve_from / whole);
+        settings->halve_every = (int64_t)(made * (double)run->halve_every / whole);
     }
     return IMP_OK;
 }

@@ -32,9 +32,9 @@ typedef struct imp_paper_name {
 } imp_paper_name;
 imp_paper_name imp_paper_run_name(const imp_paper_run *run, int seed);
 
-/* The settings of a run. `updates` asks for another number of updates, to which the paper's
- * schedule is scaled; 0 for the run's own schedule. `data` is pointed to, not copied. *settings is
- * to be cleared also on failure. */
+/* The settings of a run. `updates` asks for another number of updates, to which the schedule is
+ * scaled, the paper's whole one where the run's is that ended early; 0 for the run's own. `data` is
+ * pointed to, not copied. *settings is to be cleared also on failure. */
 imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *data, int64_t updates,
                               imp_settings *settings, imp_error *error);
 

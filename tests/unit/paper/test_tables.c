@@ -124,6 +124,33 @@ static void settings_follow_the_table(void **state)
     imp_settings_clear(&settings);
 }
 
+/* Halvings at the paper's updates are of its whole schedule, which a run may end early; others are
+ * of the run's own. */
+static void schedules_are_scaled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *run;
+        int64_t updates, from, every;
+    } cases[] = {
+        {"alphabets-imp", 20000, 4000, 2000}, /* which ends at 12,000 by itself */
+        {"modes-imp", 500, 100, 50},
+        {"5way-1shot-graph", 1000, 100, 100},
+        {"mini-5way-1shot-graph", 8000, 1500, 1500},
+        {"mini-5way-5shot-imp", 100000, 20000, 20000},
+        {"5way-1shot-maml", 1000, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        imp_paper_run run = imp_paper_run_at(imp_paper_run_find(cases[i].run));
+        imp_settings settings;
+        assert_int_equal(imp_paper_settings(&run, 1, "x", cases[i].updates, &settings, NULL),
+                         IMP_OK);
+        assert_int_equal(settings.halve_from, cases[i].from);
+        assert_int_equal(settings.halve_every, cases[i].every);
+        imp_settings_clear(&settings);
+    }
+}
+
 /* Every run is of one of the datasets, whose schedule another number of updates scales. */
 static void runs_have_a_dataset(void **state)
 {
@@ -183,13 +210,10 @@ static void words_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_name_tables_and_runs),
-        cmocka_unit_test(rows_say_what_eval_takes),
-        cmocka_unit_test(runs_are_settings),
-        cmocka_unit_test(settings_follow_the_table),
-        cmocka_unit_test(runs_have_a_dataset),
-        cmocka_unit_test(data_tell_their_dataset),
-        cmocka_unit_test(words_are_cut),
+        cmocka_unit_test(rows_name_tables_and_runs), cmocka_unit_test(rows_say_what_eval_takes),
+        cmocka_unit_test(runs_are_settings),         cmocka_unit_test(settings_follow_the_table),
+        cmocka_unit_test(schedules_are_scaled),      cmocka_unit_test(runs_have_a_dataset),
+        cmocka_unit_test(data_tell_their_dataset),   cmocka_unit_test(words_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
