@@ -1,7 +1,7 @@
 # What `cmake --install` puts where: the command with its man pages and completions, the library, its
 # headers, and the two ways to find them, pkg-config's imp.pc and CMake's find_package(imp).
 #
-# The components are the packages that a distribution would make: imp, libimp, libimp-dev.
+# The components are the packages that a distribution would make: imp, imp-mpi, libimp, libimp-dev.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/imp)
@@ -9,6 +9,11 @@ set(IMP_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
     "Where zsh looks for completions; Debian's looks in share/zsh/vendor-completions")
 
 install(TARGETS imp_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT imp)
+if(TARGET imp_mpi_command)
+  install(TARGETS imp_mpi_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT imp-mpi)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/mpi/imp-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+          COMPONENT imp-mpi)
+endif()
 install(TARGETS imp EXPORT imp
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libimp NAMELINK_COMPONENT libimp-dev
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libimp-dev)

@@ -1,5 +1,5 @@
-# Debian packages, made by `make deb`: imp, libimp0 and libimp-dev, one for each component of
-# install.cmake. A distribution's own packaging does not need this file.
+# Debian packages, made by `make deb`: imp, libimp0, libimp-dev and, where there is MPI, imp-mpi, one
+# for each component of install.cmake. A distribution's own packaging does not need this file.
 set(IMP_MAINTAINER "imp authors <imp@packages.invalid>" CACHE STRING
     "Whom the packages name as their maintainer")
 
@@ -10,6 +10,9 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # every package has its own below
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL imp libimp libimp-dev)
+if(TARGET imp_mpi_command)
+  list(APPEND CPACK_COMPONENTS_ALL imp-mpi)
+endif()
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian-files.cmake)
 set(CPACK_IMP_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_IMP_DATE ${IMP_VERSION_DATE})
@@ -40,6 +43,16 @@ ${about}
 
 The command classifies and clusters vectors, fits mixtures that can grow,
 and trains embeddings of pictures.")
+
+set(CPACK_DEBIAN_IMP-MPI_PACKAGE_NAME imp-mpi)
+set(CPACK_DEBIAN_IMP-MPI_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_IMP-MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_IMP-MPI_PACKAGE_RECOMMENDS openmpi-bin)
+set(CPACK_DEBIAN_IMP-MPI_DESCRIPTION "few-shot classification and clustering - with MPI
+${about}
+
+The command trains, evaluates, clusters and predicts as that of the package
+imp does, by several processes on one machine or many, to the same bits.")
 
 set(CPACK_DEBIAN_LIBIMP_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBIMP_PACKAGE_SECTION libs)

@@ -23,6 +23,7 @@ declare -A may_use=(
     [serve]="label draw data base"
     [paper]="draw train evaluate model settings learners methods episode data nn kernels base"
     [cli]="serve label paper draw train evaluate model settings learners methods episode data nn kernels base"
+    [mpi]="cli kernels base"
 )
 
 declare -A layer_of=(

@@ -182,7 +182,7 @@ install_and_consume() { # NAME BUILD-FOLDER
 
 make_packages() { # BUILD-FOLDER
     rm -f "$1"/*.deb
-    (cd "$1" && cpack) && [ "$(find "$1" -maxdepth 1 -name '*.deb' | wc -l)" -eq 3 ]
+    (cd "$1" && cpack) && [ "$(find "$1" -maxdepth 1 -name '*.deb' | wc -l)" -eq 4 ]
 }
 
 check_packages() { # BUILD-FOLDER

@@ -540,6 +540,12 @@ imp_status imp_npy_write_header(imp_writer *writer, const char *descr, size_t ra
     return imp_writer_write(writer, text, end, error);
 }
 
+imp_status imp_npy_begin(imp_writer *writer, imp_dtype dtype, size_t rank, const size_t *shape,
+                         imp_error *error)
+{
+    return imp_npy_write_header(writer, dtypes[dtype].descr, rank, shape, error);
+}
+
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error)
 {
     size_t count, bytes;

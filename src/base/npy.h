@@ -132,6 +132,11 @@ imp_status imp_npy_parse_header(const unsigned char *bytes, size_t known, imp_np
 imp_status imp_npy_layout(const imp_npy_header *header, size_t size, imp_array *layout,
                           imp_error *error);
 
+/* Writes what stands before the elements of such an array, of version 1, whose elements follow by
+ * imp_writer_write(). After a failure the writer has abandoned itself. */
+imp_status imp_npy_begin(imp_writer *writer, imp_dtype dtype, size_t rank, const size_t *shape,
+                         imp_error *error);
+
 /* Writes the array as version 1, whose header holds any shape of IMP_MAX_RANK dimensions, into a
  * file that is open. After a failure the writer has abandoned itself. */
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error);

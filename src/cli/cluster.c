@@ -1,4 +1,6 @@
 /* cluster.c - `imp cluster`: points or pictures without labels into clusters. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+
 #include "cli/cluster.h"
 
 #include <limits.h>
@@ -6,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/destination.h"
+#include "cli/interrupt.h"
+#include "cli/job.h"
+#include "cli/progress.h"
 #include "data/source.h"
 #include "methods/cluster.h"
 
@@ -59,13 +67,19 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
      .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
+     .help = "write the cluster of each point there (.npy), not to standard output"},
+    {IMP_OPTION_INTEGER(settings, memory), .name = "memory", .argument = "MB",
+     .integers = {0, INT32_MAX}, .initial = "256",
+     .help = "numbers of each point beyond so much lie in a file beside the output"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
     "imp cluster drawings --html groups.html", "imp cluster drawings --copy-to sorted",
     "imp cluster x.npy --clusters 20 --truth y.npy",
-    "imp cluster x.npy --method dp-means --lambda 40 --order random --json", NULL};
+    "imp cluster vectors --method dp-means --lambda 40 -o labels.npy   # a folder of .npy files",
+    NULL};
 
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
@@ -130,7 +144,9 @@ static int print_json(const settings *given, const imp_clustering *found, const 
     if (!imp_method_find(given->method)->hard)
         json_object_set_new(object, "sigma", imp_json_number(found->sigma));
     json_object_set_new(object, "clusters", json_integer((json_int_t)found->clusters));
-    json_object_set_new(object, "assignments", imp_json_integers(found->assignment, found->points));
+    if (!given->output)
+        json_object_set_new(object, "assignments",
+                            imp_json_integers(found->assignment, found->points));
     json_object_set_new(object, "sizes", sizes);
     json_object_set_new(object, "means", means);
     json_object_set_new(object, "objective", imp_json_number(found->objective));
@@ -178,6 +194,8 @@ static int print_table(const settings *given, const imp_clustering *found, const
                    (int)found->cluster_label[c]);
         else
             printf("%8zu  %8zu\n", c, found->cluster_size[c]);
+    if (given->output)
+        return EXIT_SUCCESS;
     printf("\n%8s  %8s\n", "point", "cluster");
     for (size_t i = 0; i < found->points; i++)
         printf("%8zu  %8d\n", i, (int)found->assignment[i]);
@@ -336,6 +354,72 @@ static int read_told(const settings *given, const char *points, size_t count, to
     return status;
 }
 
+/* ---- many points ---- */
+
+typedef struct watch {
+    imp_progress_line line;
+    double begin; /* of the clustering, */
+    double pass_begin;
+    size_t pass; /* and of its present pass, by imp_clock() */
+} watch;
+
+enum { SOON = 5 }; /* seconds that nobody needs a word about */
+
+static bool proceed(const imp_cluster_progress *progress, void *context)
+{
+    watch *own = context;
+    double now = imp_clock();
+    if (progress->pass != own->pass) {
+        own->pass = progress->pass;
+        own->pass_begin = now;
+    }
+    bool ends = progress->done == progress->points && now - own->pass_begin > SOON;
+    if (now - own->begin > SOON && imp_progress_due(&own->line, ends)) {
+        char text[200], of[40] = "";
+        if (progress->passes > 0)
+            snprintf(of, sizeof of, " of %zu", progress->passes);
+        double left = (now - own->pass_begin) / (double)progress->done *
+                      (double)(progress->points - progress->done);
+        snprintf(text, sizeof text, "points in pass %zu%s, %zu clusters, %s left of the pass",
+                 progress->pass, of, progress->clusters, imp_duration_of(left).text);
+        imp_progress_show(&own->line, progress->done, progress->points, ends, text);
+    }
+    return !imp_interrupted();
+}
+
+static imp_status write_block(const int32_t *assignment, size_t begin, size_t count, void *context,
+                              imp_error *error)
+{
+    (void)begin;
+    return imp_writer_write(context, assignment, count * sizeof *assignment, error);
+}
+
+static int write_output(const settings *given, const imp_clustering *found)
+{
+    imp_writer writer;
+    imp_error error;
+    if (!given->output || !imp_job_writes())
+        return IMP_GO_ON;
+    imp_status status = imp_writer_open(&writer, given->output, &error);
+    if (!status)
+        status = imp_npy_begin(&writer, IMP_INT32, 1, &found->points, &error);
+    if (!status)
+        status = imp_clustering_each(found, write_block, &writer, &error);
+    if (!status)
+        status = imp_writer_commit(&writer, &error);
+    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
+}
+
+/* Where numbers of many points go: beside the output or, without one, where temporary files go. */
+static char *scratch_folder(const settings *given)
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *slash = given->output ? strrchr(given->output, '/') : NULL;
+    if (!given->output)
+        return strdup(temporary ? temporary : "/tmp");
+    return slash ? strndup(given->output, (size_t)(slash - given->output) + 1) : strdup(".");
+}
+
 static int cluster(const settings *given, const imp_point_source *points, const told *said)
 {
     imp_cluster_options cluster_options = imp_cluster_options_from(given);
@@ -349,11 +433,25 @@ static int cluster(const settings *given, const imp_point_source *points, const 
     }
     imp_clustering *found;
     imp_error error;
-    if (imp_cluster_source(points, &cluster_options, &found, &error))
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    watch own = {.line = imp_progress_start(false), .begin = imp_clock()};
+    char *folder = scratch_folder(given);
+    const imp_cluster_means means = {
+        .ranks = imp_job_ranks(),
+        .place = {.folder = folder, .memory = (size_t)given->memory << 20},
+        .proceed = proceed,
+        .context = &own};
+    imp_interrupt_catch();
+    imp_status failed = imp_cluster_source(points, &cluster_options, &means, &found, &error);
+    imp_progress_end(&own.line);
+    free(folder);
+    if (failed)
+        return imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
+                            "%s", imp_interrupted() ? "interrupted" : error.message);
     tell(given, found);
     known labeled;
     int status = find_known(given, found, said->truth, &labeled);
+    if (status == IMP_GO_ON)
+        status = write_output(given, found);
     if (status == IMP_GO_ON)
         status =
             given->json ? print_json(given, found, &labeled) : print_table(given, found, &labeled);
@@ -386,6 +484,12 @@ int imp_command_cluster(int argc, char **argv)
     if (!given.validation != !given.validation_labels)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--validation FILE and --validation-labels FILE need each other");
+    if (imp_is_folder_or_archive(argv[1]) && imp_job_ranks())
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "imp-mpi clusters points; imp embed makes points of pictures");
+    if (imp_is_folder_or_archive(argv[1]) && given.output)
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "-o goes with points; --copy-to and --html show groups of pictures");
     if (imp_is_folder_or_archive(argv[1]))
         return imp_cluster_pictures(&given, argv[1]);
     if (given.copy_to || given.link_to || given.html)
@@ -398,6 +502,16 @@ int imp_command_cluster(int argc, char **argv)
 
     imp_point_file points;
     told said = {0};
+    const imp_destination output = {"-o", "a .npy file", given.output};
+    const char *inputs[] = {
+        argv[1],          given.labels,           given.truth, given.must_link, given.cannot_link,
+        given.validation, given.validation_labels};
+    if (given.output)
+        status = imp_check_files(command, &output, 1);
+    if (status == IMP_GO_ON)
+        status = imp_check_inputs(command, given.output, inputs, sizeof inputs / sizeof *inputs);
+    if (status != IMP_GO_ON)
+        return status;
     status = imp_point_file_open(command, argv[1], false, &points);
     if (status == IMP_GO_ON)
         status = read_told(&given, argv[1], points.source.count, &said);

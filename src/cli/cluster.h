@@ -18,6 +18,8 @@ typedef struct imp_cluster_settings {
     int64_t clusters, seed;
     imp_picture_settings pictures;
     const char *copy_to, *link_to, *html; /* NULL: not given */
+    const char *output;                   /* likewise: of points */
+    int64_t memory;                       /* megabytes */
     bool json;
 } imp_cluster_settings;
 

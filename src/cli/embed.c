@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/model_points.h"
 #include "cli/pictures.h"
 
@@ -152,6 +153,29 @@ static int write_all(const imp_destination *files, const imp_embedded *pictures)
                         error.message);
 }
 
+/* Where vectors go, block by block. */
+typedef struct vector_file {
+    imp_writer writer;
+    const char *path;
+    size_t dimensions;
+} vector_file;
+
+static imp_status write_block(const float *vectors, size_t begin, size_t count, size_t total,
+                              void *context, imp_error *error)
+{
+    vector_file *file = context;
+    size_t shape[2] = {total, file->dimensions};
+    imp_status status = IMP_OK;
+    if (begin == 0)
+        status = imp_writer_open(&file->writer, file->path, error);
+    if (!status && begin == 0)
+        status = imp_npy_begin(&file->writer, IMP_FLOAT32, 2, shape, error);
+    if (!status)
+        status = imp_writer_write(&file->writer, vectors,
+                                  count * file->dimensions * sizeof *vectors, error);
+    return status;
+}
+
 /* Vectors through a model that was trained on such. */
 static int embed_points(const settings *given, const char *path)
 {
@@ -162,22 +186,21 @@ static int embed_points(const settings *given, const char *path)
                             "'%s' holds points; --model FILE says which model embeds them", path);
     const char *const inputs[] = {path, given->pictures.model};
     imp_model *model = NULL;
-    imp_embedded points = {0};
-    imp_writer writer = {0};
+    vector_file file = {.path = given->output};
     imp_error error;
     int status = imp_check_inputs(command, given->output, inputs, 2);
     if (status == IMP_GO_ON)
         status = imp_open_vector_model(command, given->pictures.model, &model);
-    if (status == IMP_GO_ON)
-        status = imp_read_embedded(command, model, path, &points.rows);
-    if (status == IMP_GO_ON &&
-        (imp_writer_open(&writer, given->output, &error) ||
-         write_vectors(&points, &writer, &error) || imp_writer_commit(&writer, &error)))
+    if (status == IMP_GO_ON) {
+        file.dimensions = imp_model_info_of(model)->dimensions;
+        imp_interrupt_catch(); /* there is something to take back */
+        status = imp_embed_points(command, model, path, imp_job_ranks(), write_block, &file);
+    }
+    if (status == IMP_GO_ON && imp_job_writes() && imp_writer_commit(&file.writer, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    imp_writer_abandon(&writer);
+    imp_writer_abandon(&file.writer);
     if (status == IMP_GO_ON)
         imp_tell_mixture(model);
-    imp_embedded_clear(&points);
     imp_model_free(model);
     return status == IMP_GO_ON ? EXIT_SUCCESS : status;
 }
@@ -223,7 +246,7 @@ int imp_command_embed(int argc, char **argv)
     if (status == IMP_GO_ON) {
         imp_tell_coloured(command, &given.pictures, imp_gallery_coloured(&pictures.gallery),
                           pictures.gallery.count);
-        status = write_all(files, &pictures);
+        status = imp_job_writes() ? write_all(files, &pictures) : EXIT_SUCCESS;
     }
     if (status == EXIT_SUCCESS)
         imp_tell_mixture(model);

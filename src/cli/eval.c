@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/eval_clusters.h"
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
@@ -270,8 +271,8 @@ static int evaluate(const arguments *given, const imp_model *model, const imp_da
         wanted.threads = (int)given->threads;
         wanted.proceed = show;
         wanted.context = &line;
-        imp_status failed =
-            imp_evaluate_model(model, all->list, all->count, dataset, &wanted, results, &error);
+        imp_status failed = imp_evaluate_model_together(
+            imp_job_ranks(), model, all->list, all->count, dataset, &wanted, results, &error);
         imp_progress_end(&line);
         status = failed ? fail(&error) : EXIT_SUCCESS;
         if (!failed && given->json)

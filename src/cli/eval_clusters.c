@@ -11,6 +11,7 @@
 #include <imp/version.h>
 
 #include "base/json.h"
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/vectors.h"
 #include "evaluate/clustering.h"
@@ -78,6 +79,7 @@ static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_
     imp_evaluate_options options = {.task = imp_clustering_task(contest->settings, purpose),
                                     .episodes = contest->episodes,
                                     .threads = contest->threads,
+                                    .ranks = imp_job_ranks(),
                                     .network = contest->network,
                                     .episode_statistics = contest->network,
                                     .progress = show_episodes,

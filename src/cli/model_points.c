@@ -2,8 +2,11 @@
 #include "cli/model_points.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
+#include "cli/interrupt.h"
 #include "model/model.h"
 
 int imp_open_vector_model(const char *command, const char *path, imp_model **model)
@@ -26,54 +29,119 @@ int imp_open_vector_model(const char *command, const char *path, imp_model **mod
     return status;
 }
 
-/* Embeds all rows of the reader's source. */
-static imp_status embed(const imp_model *model, imp_reader *reader, float *embeddings,
-                        imp_error *error)
+/* Points on their way through a model. */
+typedef struct job {
+    const imp_model *model;
+    const imp_ranks *ranks;
+    imp_reader reader;
+    float *vectors; /* (reader.most, dimensions) */
+    imp_take_vectors *take;
+    void *context;
+} job;
+
+/* A block for each rank, from `begin` on. */
+static imp_status do_round(job *work, size_t begin, imp_error *error)
 {
-    size_t n = reader->source->count, dimensions = imp_model_info_of(model)->dimensions;
+    const imp_ranks *ranks = work->ranks;
+    size_t n = work->reader.source->count, most = work->reader.most;
+    size_t row = imp_model_info_of(work->model)->dimensions * sizeof *work->vectors;
+    size_t own = begin + (size_t)imp_rank_of(ranks) * most;
     imp_status status = IMP_OK;
-    for (size_t begin = 0; begin < n && !status; begin += reader->most) {
-        size_t count = n - begin < reader->most ? n - begin : reader->most;
+    if (own < n) {
         const float *rows;
-        status = imp_reader_read(reader, begin, count, &rows, error);
+        size_t count = n - own < most ? n - own : most;
+        status = imp_reader_read(&work->reader, own, count, &rows, error);
         if (!status)
-            status = imp_model_embed(model, rows, count, 0, embeddings + begin * dimensions, error);
+            status = imp_model_embed(work->model, rows, count, 0, work->vectors, error);
     }
+    for (int r = 0; r < (imp_ranks_any(ranks) ? ranks->size : 1) && !status; r++) {
+        size_t first = begin + (size_t)r * most;
+        if (first >= n && n > 0)
+            break;
+        size_t count = n - first < most ? n - first : most;
+        if (r > 0 && ranks->rank == 0)
+            status = ranks->receive(ranks, r, work->vectors, count * row, error);
+        else if (r > 0 && ranks->rank == r)
+            status = ranks->send(ranks, 0, work->vectors, count * row, error);
+        if (!status && imp_rank_of(ranks) == 0)
+            status = work->take(work->vectors, first, count, n, work->context, error);
+        if (n == 0)
+            break;
+    }
+    return status ? status : imp_interrupt_check(error);
+}
+
+static imp_status embed(job *work, const imp_point_source *points, imp_error *error)
+{
+    enum { TOGETHER = 4096 };
+    const imp_ranks *ranks = work->ranks;
+    size_t step = TOGETHER * (imp_ranks_any(ranks) ? (size_t)ranks->size : 1), begin = 0, values;
+    if (imp_multiply(TOGETHER, imp_model_info_of(work->model)->dimensions, &values))
+        work->vectors = imp_allocate(values, sizeof *work->vectors);
+    imp_status status = work->vectors ? IMP_OK : imp_fail_memory(error, "vectors");
+    if (!status)
+        status = imp_reader_create(&work->reader, points, NULL, TOGETHER, error);
+    if (status)
+        return status;
+    do {
+        status = do_round(work, begin, error);
+        begin += step;
+    } while (begin < points->count && !status);
     return status;
 }
 
-int imp_read_embedded(const char *command, const imp_model *model, const char *path, imp_rows *rows)
+int imp_embed_points(const char *command, const imp_model *model, const char *path,
+                     const imp_ranks *ranks, imp_take_vectors *take, void *context)
 {
-    enum { TOGETHER = 4096 };
-    if (!model)
-        return imp_read_rows(command, path, rows);
-    *rows = (imp_rows){0};
     imp_point_file points;
     int status = imp_point_file_open(command, path, true, &points);
     if (status != IMP_GO_ON)
         return status;
     const imp_model_info *info = imp_model_info_of(model);
-    size_t values = 0, count = points.source.count;
-    imp_reader reader = {0};
+    job work = {.model = model, .ranks = ranks, .take = take, .context = context};
     imp_error error;
-    float *embeddings = NULL;
     if (points.source.dimensions != info->channels)
         status = imp_complain(IMP_EXIT_FAILURE, command,
                               "%s: its points have %zu dimensions, and %s takes %zu", path,
                               points.source.dimensions, info->name, info->channels);
-    else if (imp_multiply(count, info->dimensions, &values) && values < SIZE_MAX / sizeof(float))
-        embeddings = malloc((values ? values : 1) * sizeof *embeddings);
-    if (status == IMP_GO_ON && !embeddings)
-        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
-    if (status == IMP_GO_ON &&
-        (imp_reader_create(&reader, &points.source, NULL, TOGETHER, &error) ||
-         embed(model, &reader, embeddings, &error)))
-        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    imp_reader_release(&reader);
+    else if (points.shards.once && imp_ranks_any(ranks))
+        status =
+            imp_complain(IMP_EXIT_FAILURE, command,
+                         "'%s' is a pipe, of which ranks cannot have shares; give a file", path);
+    else if (embed(&work, &points.source, &error))
+        status = imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
+                              "%s", error.message);
+    imp_reader_release(&work.reader);
+    imp_release(work.vectors);
     imp_point_file_close(&points);
-    if (status == IMP_GO_ON)
-        *rows = (imp_rows){embeddings, count, info->dimensions};
-    else
-        free(embeddings);
+    return status;
+}
+
+/* Keeps vectors in an imp_rows. */
+static imp_status keep(const float *vectors, size_t begin, size_t count, size_t total,
+                       void *context, imp_error *error)
+{
+    imp_rows *rows = context;
+    size_t values, row = rows->dimensions * sizeof *vectors;
+    if (begin == 0 && imp_multiply(total, row, &values))
+        rows->values = malloc(values ? values : 1);
+    if (!rows->values)
+        return imp_fail_memory(error, "vectors");
+    rows->count = total;
+    if (count > 0)
+        memcpy(rows->values + begin * rows->dimensions, vectors, count * row);
+    return IMP_OK;
+}
+
+int imp_read_embedded(const char *command, const imp_model *model, const char *path, imp_rows *rows)
+{
+    if (!model)
+        return imp_read_rows(command, path, rows);
+    *rows = (imp_rows){.dimensions = imp_model_info_of(model)->dimensions};
+    int status = imp_embed_points(command, model, path, NULL, keep, rows);
+    if (status != IMP_GO_ON) {
+        free(rows->values);
+        *rows = (imp_rows){0};
+    }
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/training_progress.h"
 #include "paper/ledger.h"
@@ -299,6 +300,7 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
     imp_paper_outcome outcome;
     imp_interrupt_catch();
     tells->line = imp_progress_start(tells->given->quiet);
+    wanted->ranks = imp_job_ranks();
     wanted->listener = (imp_paper_listener){.begin = begin,
                                             .fail = fail_run,
                                             .training = training,

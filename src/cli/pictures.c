@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/npy_shards.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "data/source.h"
 #include "model/built_in_model.h"
@@ -251,7 +252,8 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
     if (!values)
         status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory for %zu %ss",
                               gallery->count, own.word);
-    else if (imp_embed_gallery(model, gallery, (int)settings->threads, &listener, values, &error))
+    else if (imp_embed_gallery(model, gallery, imp_job_ranks(), (int)settings->threads, &listener,
+                               values, &error))
         status = IMP_EXIT_FAILURE;
     imp_progress_end(&own.line);
     if (status == IMP_EXIT_FAILURE && values)

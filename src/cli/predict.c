@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/answer_truth.h"
 #include "cli/class_names.h"
 #include "cli/destination.h"
+#include "cli/job.h"
 #include "cli/mixture.h"
 #include "cli/model_points.h"
+#include "cli/progress.h"
 #include "cli/vectors.h"
 
 typedef struct settings {
@@ -62,11 +65,14 @@ typedef struct job {
     imp_labels names;
     imp_answer_truth truth;
     int32_t *answers; /* of all points, where they are kept; else NULL */
+    imp_progress_line line;
 } job;
 
 enum { MOST_BLOCK = 1 << 16, MOST_VALUES = 1 << 22 }; /* queries, and numbers about them */
 
 typedef void printer(job *work, size_t begin, size_t count);
+
+enum { SOON = 5 }; /* seconds that nobody needs a word about */
 
 /* A comma-separated list without brackets, which goes on from what was printed before. */
 static void print_items(json_t *array, bool first)
@@ -131,26 +137,95 @@ static void print_table(job *work, size_t begin, size_t count)
     }
 }
 
-/* Asks the mixture about all queries, block by block; `wanted` says what. Where nothing is to be
- * printed they are only read, and the mixture is asked about none. */
-static int each_block(job *work, const imp_mixture_predictions *wanted, printer *print)
+/* The arrays of a block's answers that are wanted, and how long they are for one point. */
+typedef struct column {
+    void *values;
+    size_t size;
+} column;
+
+static size_t columns_of(const job *work, const imp_mixture_predictions *wanted, column columns[4])
 {
-    size_t n = work->reader.source->count, d = work->reader.source->dimensions, begin = 0;
-    imp_error error;
-    do {
-        const float *rows;
-        size_t count = n - begin < work->reader.most ? n - begin : work->reader.most;
-        imp_status status = imp_reader_read(&work->reader, begin, count, &rows, &error);
+    const column all[] = {{wanted->label, sizeof *wanted->label},
+                          {wanted->probability, work->outcomes * sizeof *wanted->probability},
+                          {wanted->distance, sizeof *wanted->distance},
+                          {wanted->cluster, sizeof *wanted->cluster}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].values && all[i].size > 0)
+            columns[count++] = all[i];
+    return count;
+}
+
+/* The answers of a rank come to rank 0, and take the place of its own. */
+static imp_status pass_on(const job *work, const imp_mixture_predictions *wanted, int from,
+                          size_t count, imp_error *error)
+{
+    const imp_ranks *ranks = imp_job_ranks();
+    column columns[4];
+    size_t all = columns_of(work, wanted, columns);
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < all && !status; i++) {
+        size_t bytes = count * columns[i].size;
+        if (imp_job_writes())
+            status = ranks->receive(ranks, from, columns[i].values, bytes, error);
+        else if (ranks->rank == from)
+            status = ranks->send(ranks, 0, columns[i].values, bytes, error);
+    }
+    return status;
+}
+
+/* Asks about one block for each rank, from `begin` on, and prints their answers in order. Where
+ * nothing is to be printed points are only read, and the mixture is asked about none. */
+static imp_status do_round(job *work, const imp_mixture_predictions *wanted, printer *print,
+                           size_t begin, imp_error *error)
+{
+    const imp_ranks *ranks = imp_job_ranks();
+    int rank = imp_rank_of(ranks), size = imp_ranks_any(ranks) ? ranks->size : 1;
+    size_t n = work->reader.source->count, d = work->reader.source->dimensions;
+    size_t most = work->reader.most, own = begin + (size_t)rank * most;
+    imp_status status = IMP_OK;
+    if (own < n || begin == 0) { /* also where there are none: the mixture checks dimensions */
+        const float *rows = NULL;
+        size_t from = own < n ? own : n, count = n - from < most ? n - from : most;
+        status = imp_reader_read(&work->reader, from, count, &rows, error);
         if (!status)
             status = imp_mixture_predict(work->mixture, rows, print ? count : 0, d,
-                                         work->given->open_set, wanted, &error);
-        if (status)
-            return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-        if (print)
-            print(work, begin, count);
-        begin += count;
-    } while (begin < n);
-    return IMP_GO_ON;
+                                         work->given->open_set, wanted, error);
+    }
+    for (int r = 0; r < size && print && !status; r++) {
+        size_t first = begin + (size_t)r * most;
+        if (first >= n && first > 0)
+            break;
+        size_t count = n - first < most ? n - first : most;
+        if (r > 0)
+            status = pass_on(work, wanted, r, count, error);
+        if (!status && imp_job_writes())
+            print(work, first, count);
+    }
+    return status;
+}
+
+/* All queries, block by block; `wanted` says what is asked. */
+static int each_block(job *work, const imp_mixture_predictions *wanted, printer *print)
+{
+    const imp_ranks *ranks = imp_job_ranks();
+    size_t n = work->reader.source->count, begin = 0;
+    size_t step = work->reader.most * (imp_ranks_any(ranks) ? (size_t)ranks->size : 1);
+    double start = imp_clock();
+    imp_error error;
+    imp_status status;
+    do {
+        status = do_round(work, wanted, print, begin, &error);
+        begin = n - begin < step ? n : begin + step;
+        double now = imp_clock(), left = (now - start) / (double)begin * (double)(n - begin);
+        if (now - start > SOON && imp_progress_due(&work->line, false)) {
+            char text[80];
+            snprintf(text, sizeof text, "points, %s left", imp_duration_of(left).text);
+            imp_progress_show(&work->line, begin, n, false, text);
+        }
+    } while (begin < n && !status);
+    imp_progress_end(&work->line);
+    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }
 
 /* All arrays of the object, one after the other; each asks anew for what it holds. */
@@ -220,7 +295,7 @@ static int prepare(job *work, size_t count)
 static int keep_answers(const job *work, size_t count)
 {
     imp_error error;
-    if (work->answers &&
+    if (work->answers && imp_job_writes() &&
         imp_labels_save(work->given->output, work->answers, count, &work->names, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return EXIT_SUCCESS;
@@ -233,7 +308,8 @@ static int predict(const settings *given, const imp_mixture *mixture,
     job work = {.given = given,
                 .mixture = mixture,
                 .classes = classes,
-                .outcomes = classes + given->open_set};
+                .outcomes = classes + given->open_set,
+                .line = imp_progress_start(false)};
     size_t room = MOST_VALUES / (points->dimensions + work.outcomes + 1) + 1;
     room = room < MOST_BLOCK ? room : MOST_BLOCK;
     work.found = (imp_mixture_predictions){

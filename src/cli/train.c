@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/training_progress.h"
@@ -385,9 +386,10 @@ static int train(arguments *given)
     wanted.context = &own;
     imp_train_result result;
     imp_interrupt_catch();
-    imp_status failed = given->resume
-                            ? imp_train_resume(&given->settings, dataset, &wanted, &result, &error)
-                            : imp_train(&given->settings, dataset, &wanted, &result, &error);
+    imp_status failed = given->resume ? imp_train_resume_together(imp_job_ranks(), &given->settings,
+                                                                  dataset, &wanted, &result, &error)
+                                      : imp_train_together(imp_job_ranks(), &given->settings,
+                                                           dataset, &wanted, &result, &error);
     imp_progress_end(&own.line);
     imp_dataset_free(dataset);
     if (failed)

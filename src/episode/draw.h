@@ -27,4 +27,14 @@ size_t imp_plan_most_groups(const imp_episode_plan *plan);
 imp_status imp_episode_allocate(imp_episode *episode, size_t images, size_t groups,
                                 imp_error *error);
 
+/* A part of the episodes: of every `of`, those from `begin` to `end` - 1. */
+typedef struct imp_feed_share {
+    uint64_t of, begin, end;
+} imp_feed_share;
+
+/* imp_feed_open() of these alone; there must be some. `first` is a multiple of share->of. */
+imp_status imp_feed_open_share(const imp_dataset *dataset, const imp_episode_options *options,
+                               uint64_t first, size_t ahead, const imp_feed_share *share,
+                               imp_feed **out, imp_error *error);
+
 #endif

@@ -21,6 +21,7 @@ struct imp_feed {
     imp_task *ring; /* (slots): each with room for the largest episode */
     float *scratch; /* a channel of a picture, for augmentation */
     size_t slots;
+    imp_feed_share share;
     uint64_t next; /* index of the next episode to draw */
 
     bool threaded;
@@ -76,9 +77,19 @@ static void clear(imp_feed *feed)
     imp_release(feed);
 }
 
+/* The next episode that is wanted at `index` or behind it. */
+static uint64_t find_next(const imp_feed_share *share, uint64_t index)
+{
+    uint64_t in_turn = index % share->of;
+    if (in_turn < share->begin)
+        return index + share->begin - in_turn;
+    return in_turn < share->end ? index : index + share->of - in_turn + share->begin;
+}
+
 /* Makes the next episode in a slot of the ring. */
 static void fill(imp_feed *feed, imp_task *task)
 {
+    feed->next = find_next(&feed->share, feed->next);
     imp_drawer_draw(feed->drawer, feed->next++, &task->episode);
     imp_episode_pixels(feed->dataset, &task->episode, task->pixels);
     imp_augment(feed->dataset, &feed->plan.options, &task->episode, task->pixels, feed->scratch);
@@ -107,11 +118,20 @@ static void *run(void *argument)
 imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *options,
                          uint64_t first, size_t ahead, imp_feed **out, imp_error *error)
 {
+    const imp_feed_share all = {.of = 1, .begin = 0, .end = 1};
+    return imp_feed_open_share(dataset, options, first, ahead, &all, out, error);
+}
+
+imp_status imp_feed_open_share(const imp_dataset *dataset, const imp_episode_options *options,
+                               uint64_t first, size_t ahead, const imp_feed_share *share,
+                               imp_feed **out, imp_error *error)
+{
     *out = NULL;
     imp_feed *feed = imp_allocate_zeroed(1, sizeof *feed);
     if (feed == NULL)
         return imp_fail_memory(error, "drawing episodes ahead");
     feed->dataset = dataset;
+    feed->share = *share;
     feed->next = first;
     imp_status status = imp_episode_plan_make(&feed->plan, dataset, options, error);
     if (status == IMP_OK)

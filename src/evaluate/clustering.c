@@ -132,6 +132,9 @@ imp_status imp_evaluate_clustering(const imp_encoder *encoder, const imp_dataset
         all.scores = imp_allocate(cells, sizeof *all.scores);
     status = column && all.scores ? imp_each_episode(encoder, dataset, options, visit, &all, error)
                                   : imp_fail_memory(error, "an evaluation");
+    for (size_t r = 0; r < count && !status; r++)
+        status = imp_ranks_gather(options->ranks, all.scores + r * all.episodes, all.episodes,
+                                  sizeof *all.scores, error);
     for (size_t r = 0; r < count && !status; r++) {
         const score *scores = all.scores + r * all.episodes;
         results[r] = (imp_clustering_evaluation){
@@ -182,6 +185,7 @@ imp_status imp_tune_clustering(const imp_encoder *encoder, const imp_dataset *da
         return imp_fail_memory(error, "the points of the episodes");
     imp_evaluate_options silently = *options;
     silently.progress = NULL;
+    silently.ranks = NULL; /* all need all points */
     imp_tuning tuning = {
         .threads = options->threads, .progress = options->progress, .context = options->context};
     status = imp_each_episode(encoder, dataset, &silently, collect, &all, error);

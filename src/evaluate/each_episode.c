@@ -26,6 +26,7 @@ typedef struct walk {
     imp_episode_plan plan;
     desk *desks;
     int threads;
+    size_t first, count; /* this rank's episodes */
     atomic_size_t done;
     atomic_bool stopped;
     imp_first_failure failure;
@@ -76,10 +77,11 @@ static imp_status visit_one(const walk *work, size_t index, int worker, imp_erro
     return status;
 }
 
-static void visit_block(size_t index, int worker, void *context)
+static void visit_block(size_t share, int worker, void *context)
 {
     walk *work = context;
     const imp_evaluate_options *options = work->options;
+    size_t index = work->first + share;
     if (atomic_load(&work->stopped))
         return;
     imp_error error;
@@ -89,8 +91,8 @@ static void visit_block(size_t index, int worker, void *context)
     if (worker != 0) /* which is the caller's thread */
         return;
     if (options->progress)
-        options->progress(done, options->episodes, options->context);
-    if (options->proceed && !options->proceed(done, options->episodes, options->context))
+        options->progress(done, work->count, options->context);
+    if (options->proceed && !options->proceed(done, work->count, options->context))
         atomic_store(&work->stopped, true);
 }
 
@@ -145,13 +147,17 @@ imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *datas
     if (!status)
         status = make_desks(&work, error);
     if (!status) {
+        size_t end;
+        imp_ranks_share(options->ranks, imp_rank_of(options->ranks), options->episodes, &work.first,
+                        &end);
+        work.count = end - work.first;
         imp_first_failure_begin(&work.failure);
-        imp_parallel(options->episodes, work.threads, visit_block, &work);
+        imp_parallel(work.count, work.threads, visit_block, &work);
         status = imp_first_failure_end(&work.failure, error);
         if (!status && atomic_load(&work.stopped))
             status =
                 imp_fail(error, IMP_EINVAL, "the evaluation was ended after %zu of %zu episodes",
-                         atomic_load(&work.done), options->episodes);
+                         atomic_load(&work.done), work.count);
     }
     clear(&work);
     return status;

@@ -17,9 +17,10 @@ imp_status imp_network_copy(imp_network *network, imp_network **out, imp_error *
 typedef imp_status imp_episode_visit(const imp_task *task, const float *embeddings, int worker,
                                      void *context, imp_error *error);
 
-/* Visits every episode that the options name. On failure, which is the first episode's that
- * failed, others may have been visited too. options->context is for options->progress; the visits
- * get `context`. `encoder` may be NULL; embeddings are then NULL, too. */
+/* Visits every episode that the options name or, of several ranks, this one's share of them. On
+ * failure, which is the first episode's that failed, others may have been visited too.
+ * options->context is for options->progress; the visits get `context`. `encoder` may be NULL;
+ * embeddings are then NULL, too. */
 imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *dataset,
                             const imp_evaluate_options *options, imp_episode_visit *visit,
                             void *context, imp_error *error);

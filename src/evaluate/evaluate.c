@@ -168,6 +168,9 @@ imp_status imp_evaluate(const imp_encoder *encoder, const imp_dataset *dataset,
     if (!status)
         status =
             imp_each_episode(work.embeds ? encoder : NULL, dataset, options, solve, &work, error);
+    for (size_t c = 0; c < count && !status; c++)
+        status = imp_ranks_gather(options->ranks, work.scores + c * work.episodes, work.episodes,
+                                  sizeof *work.scores, error);
     if (!status)
         status = summarize(&work, results, error);
     clear(&work);

@@ -12,6 +12,7 @@
 #include <imp/evaluate.h>
 #include <imp/metrics.h>
 
+#include "base/ranks.h"
 #include "learners/learner.h"
 
 /* A learner that takes part. */
@@ -26,6 +27,9 @@ typedef struct imp_evaluate_options {
     imp_episode_options task;
     size_t episodes; /* numbers 0 .. episodes-1 of the task's purpose */
     int threads;     /* 0: as many as the machine offers */
+
+    /* Who evaluates the same together: each its share of the episodes. NULL: this process alone. */
+    const imp_ranks *ranks;
 
     /* What the encoder is made of, for learners that do not embed and for the option below; NULL
      * where neither is wanted. It is copied and stays as it is. */
@@ -49,5 +53,12 @@ imp_status imp_evaluate(const imp_encoder *encoder, const imp_dataset *dataset,
                         const imp_contestant *contestants, size_t count,
                         const imp_evaluate_options *options, imp_evaluation *results,
                         imp_error *error);
+
+/* imp_evaluate_model() by several processes, who all get the results. */
+imp_status imp_evaluate_model_together(const imp_ranks *ranks, const imp_model *model,
+                                       const imp_settings *const *settings, size_t count,
+                                       const imp_dataset *dataset,
+                                       const imp_evaluation_options *options,
+                                       imp_evaluation *results, imp_error *error);
 
 #endif

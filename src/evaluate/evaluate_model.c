@@ -50,10 +50,10 @@ imp_status imp_check_images(const imp_model *model, const imp_settings *settings
                     channels, side, side);
 }
 
-static imp_status evaluate(const imp_model *model, const imp_settings *const *settings,
-                           size_t count, const imp_dataset *dataset,
-                           const imp_evaluation_options *options, imp_evaluation *results,
-                           imp_error *error)
+static imp_status evaluate(const imp_ranks *ranks, const imp_model *model,
+                           const imp_settings *const *settings, size_t count,
+                           const imp_dataset *dataset, const imp_evaluation_options *options,
+                           imp_evaluation *results, imp_error *error)
 {
     imp_contestant *contestants = imp_allocate(count, sizeof *contestants);
     if (!contestants)
@@ -63,6 +63,7 @@ static imp_status evaluate(const imp_model *model, const imp_settings *const *se
     imp_evaluate_options wanted = {.task = imp_settings_task(settings[0], options->purpose),
                                    .episodes = options->episodes,
                                    .threads = options->threads,
+                                   .ranks = ranks,
                                    .network = model->network,
                                    .episode_statistics = options->episode_statistics,
                                    .proceed = options->proceed,
@@ -75,10 +76,11 @@ static imp_status evaluate(const imp_model *model, const imp_settings *const *se
     return status;
 }
 
-imp_status imp_evaluate_model(const imp_model *model, const imp_settings *const *settings,
-                              size_t count, const imp_dataset *dataset,
-                              const imp_evaluation_options *options, imp_evaluation *results,
-                              imp_error *error)
+imp_status imp_evaluate_model_together(const imp_ranks *ranks, const imp_model *model,
+                                       const imp_settings *const *settings, size_t count,
+                                       const imp_dataset *dataset,
+                                       const imp_evaluation_options *options,
+                                       imp_evaluation *results, imp_error *error)
 {
     imp_evaluation_options known = defaults;
     imp_status status =
@@ -94,7 +96,16 @@ imp_status imp_evaluate_model(const imp_model *model, const imp_settings *const 
     if (!status)
         status = imp_check_images(model, settings[0], used, error);
     if (!status)
-        status = evaluate(model, settings, count, used, &known, results, error);
+        status = evaluate(ranks, model, settings, count, used, &known, results, error);
     imp_dataset_free(opened);
     return status;
+}
+
+imp_status imp_evaluate_model(const imp_model *model, const imp_settings *const *settings,
+                              size_t count, const imp_dataset *dataset,
+                              const imp_evaluation_options *options, imp_evaluation *results,
+                              imp_error *error)
+{
+    return imp_evaluate_model_together(NULL, model, settings, count, dataset, options, results,
+                                       error);
 }

@@ -95,7 +95,8 @@ typedef struct imp_outcome {
 typedef struct imp_step {
     /* What the optimizer is to go against: the gradient of the loss or, of a learner that has none,
      * what takes its place, such as the way back from weights that were adapted to the task. */
-    const float *network_gradient; /* as imp_network_parameters() */
+    const float *network_gradient; /* as imp_network_parameters(); NULL, both of them, for a step
+                                      whose gradient was part of that of a step before it */
     const double *value_gradient;  /* as the learner's values */
     const double *statistics;      /* what imp_network_follow() is to be told; NULL: nothing */
     imp_outcome outcome;

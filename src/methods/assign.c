@@ -5,6 +5,9 @@
  * a cluster are rare and settled afterwards in order. A point keeps bounds: how far its own cluster
  * is at most and the others are at least. As means move these bounds weaken, and while they do not
  * cross, only the clusters that moved far must be looked at (lineup.h).
+ *
+ * Ranks each compare their part of every block and tell the others what they found; the rest, which
+ * is little, all do alike. A point's bounds are known only to who compared it.
  */
 #include "methods/assign.h"
 
@@ -51,18 +54,31 @@ typedef struct workspace {
     visit visits[PART], sorted[PART];
 } workspace;
 
+/* A point of a block that is farther from its nearest cluster than lambda. */
+typedef struct far_point {
+    uint32_t position;
+    double distance;
+} far_point;
+
 struct imp_assigner {
     const imp_point_source *source;
     imp_reader reader;
+    imp_crew crew;
     int threads;
-    float *origin;  /* a point among them: rows counted from it are short */
-    bounds *bounds; /* per point */
+    float *origin;         /* a point among them: rows counted from it are short */
+    imp_spill bounds_room; /* per point */
+    bounds *bounds;
     imp_lineup line;
     workspace *workspaces; /* per thread */
     double *distance; /* per point of a block: squared, to its nearest; NAN if not above lambda */
     int32_t *nearest;
     uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
     size_t changed[MOST_BLOCK / PART]; /* per part of a block */
+
+    /* Where there are other ranks: */
+    far_point *far;      /* per point of a block */
+    size_t *first;       /* (ranks + 1): where each one's share begins */
+    uint64_t *far_count; /* (ranks) */
 };
 
 static imp_status create_workspaces(imp_assigner *a, imp_error *error)
@@ -85,25 +101,42 @@ static size_t most_block(size_t dimensions)
     return most < PART ? PART : most < MOST_BLOCK ? most : MOST_BLOCK;
 }
 
-imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order, int threads,
-                               imp_assigner **out, imp_error *error)
+static imp_status create_shares(imp_assigner *a, size_t block, imp_error *error)
+{
+    if (!imp_ranks_any(a->crew.ranks))
+        return IMP_OK;
+    size_t ranks = (size_t)a->crew.ranks->size;
+    a->far = imp_allocate(block, sizeof *a->far);
+    a->first = imp_allocate(ranks + 1, sizeof *a->first);
+    a->far_count = imp_allocate(ranks, sizeof *a->far_count);
+    return a->far && a->first && a->far_count ? IMP_OK : imp_fail_memory(error, "the assignments");
+}
+
+imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order,
+                               const imp_crew *crew, imp_assigner **out, imp_error *error)
 {
     *out = NULL;
     imp_assigner *a = imp_allocate_zeroed(1, sizeof *a);
     if (!a)
         return imp_fail_memory(error, "the assignments");
     a->source = source;
-    a->threads = imp_parallel_threads(threads);
+    a->crew = *crew;
+    a->threads = imp_parallel_threads(crew->threads);
     a->origin = imp_allocate_zeroed(source->dimensions, sizeof *a->origin);
-    a->bounds = imp_allocate(source->count, sizeof *a->bounds);
     size_t block = source->count < MOST_BLOCK ? source->count : MOST_BLOCK;
     a->distance = imp_allocate(block, sizeof *a->distance);
     a->nearest = imp_allocate(block, sizeof *a->nearest);
     a->maker = imp_allocate(block, sizeof *a->maker);
     imp_status status = IMP_OK;
     double radius = INFINITY;
-    if (!a->origin || !a->bounds || !a->distance || !a->nearest || !a->maker)
+    if (!a->origin || !a->distance || !a->nearest || !a->maker)
         status = imp_fail_memory(error, "the assignments");
+    if (!status)
+        status =
+            imp_spill_create(&a->bounds_room, crew->place, source->count, sizeof *a->bounds, error);
+    a->bounds = a->bounds_room.values;
+    if (!status)
+        status = create_shares(a, block, error);
     if (!status)
         status =
             imp_reader_create(&a->reader, source, order, most_block(source->dimensions), error);
@@ -131,7 +164,10 @@ void imp_assigner_free(imp_assigner *a)
     imp_reader_release(&a->reader);
     imp_lineup_release(&a->line);
     imp_release(a->origin);
-    imp_release(a->bounds);
+    imp_spill_release(&a->bounds_room);
+    imp_release(a->far);
+    imp_release(a->first);
+    imp_release(a->far_count);
     imp_release(a->distance);
     imp_release(a->nearest);
     imp_release(a->maker);
@@ -157,6 +193,7 @@ typedef struct pass {
     size_t begin, end; /* the block's positions */
     const float *rows; /* of its points */
     size_t part;       /* how many one thread takes at a time */
+    size_t own_part;   /* the first part of the block that is this rank's */
 } pass;
 
 static const float *row_at(const pass *p, size_t position)
@@ -294,12 +331,12 @@ static void compare_labeled(const pass *p, size_t position, int32_t label)
     p->assigner->distance[position - p->begin] = distance > p->lambda ? distance : NAN;
 }
 
-static void compare_part(size_t part, int worker, void *context)
+static void compare_part(size_t share, int worker, void *context)
 {
     const pass *p = context;
     imp_assigner *a = p->assigner;
     workspace *work = &a->workspaces[worker];
-    size_t count = 0, end = part_end(p, part);
+    size_t part = p->own_part + share, count = 0, end = part_end(p, part);
     for (size_t position = part_begin(p, part); position < end; position++) {
         size_t i = point_at(p, position), in_block = position - p->begin;
         int32_t label = label_of(p, i);
@@ -323,6 +360,67 @@ static void compare_part(size_t part, int worker, void *context)
     for (size_t v = 0; v < count; v += IMP_NEAREST_POINTS)
         compare_group(p, &work->group, work->sorted + v,
                       count - v < IMP_NEAREST_POINTS ? count - v : IMP_NEAREST_POINTS);
+}
+
+/* ---- what the other ranks found ---- */
+
+/* The points of the block that rank r compares begin here; those of the rank behind the last, at
+ * the end. */
+static size_t share_begin(const pass *p, int r, size_t parts)
+{
+    const imp_ranks *ranks = p->assigner->crew.ranks;
+    if (r == ranks->size)
+        return p->end - p->begin;
+    size_t begin, end;
+    imp_ranks_share(ranks, r, parts, &begin, &end);
+    return begin < parts ? part_begin(p, begin) - p->begin : p->end - p->begin;
+}
+
+/* Points that are far from all clusters are few; only they have a distance to tell. */
+static imp_status exchange_far(const pass *p, imp_error *error)
+{
+    imp_assigner *a = p->assigner;
+    const imp_ranks *ranks = a->crew.ranks;
+    size_t own = a->first[ranks->rank], end = a->first[ranks->rank + 1];
+    uint64_t count = 0;
+    for (size_t i = own; i < end; i++)
+        count += a->distance[i] > p->lambda;
+    imp_status status = imp_ranks_exchange(ranks, count, a->far_count, error);
+    if (status)
+        return status;
+    a->first[0] = 0;
+    for (int r = 0; r < ranks->size; r++)
+        a->first[r + 1] = a->first[r] + a->far_count[r];
+    far_point *next = a->far + a->first[ranks->rank];
+    for (size_t i = own; i < end; i++)
+        if (a->distance[i] > p->lambda)
+            *next++ = (far_point){(uint32_t)i, a->distance[i]};
+    size_t all = a->first[ranks->size];
+    if (all > 0)
+        status = imp_ranks_gather_at(ranks, a->far, a->first, sizeof *a->far, error);
+    for (size_t i = 0; i < p->end - p->begin; i++)
+        if (i < own || i >= end)
+            a->distance[i] = NAN;
+    for (size_t i = 0; i < all && !status; i++)
+        a->distance[a->far[i].position] = a->far[i].distance;
+    return status;
+}
+
+/* Every rank learns where all points of the block were found to be. */
+static imp_status exchange(const pass *p, size_t parts, imp_error *error)
+{
+    imp_assigner *a = p->assigner;
+    const imp_ranks *ranks = a->crew.ranks;
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    for (int r = 0; r <= ranks->size; r++)
+        a->first[r] = share_begin(p, r, parts);
+    size_t own = a->first[ranks->rank], end = a->first[ranks->rank + 1];
+    for (size_t i = 0; i < p->end - p->begin; i++)
+        if (i < own || i >= end) /* whoever compares it next time knows nothing of it */
+            a->bounds[point_at(p, p->begin + i)] = (bounds){.upper = FLT_MAX, .lower = 0};
+    imp_status status = imp_ranks_gather_at(ranks, a->nearest, a->first, sizeof *a->nearest, error);
+    return status ? status : exchange_far(p, error);
 }
 
 /* ---- new clusters ---- */
@@ -404,6 +502,7 @@ typedef struct summing {
     size_t count;
     const int32_t *assignment; /* (count) */
     imp_clusters *clusters;
+    size_t first_slice; /* of this rank: each sums other dimensions */
 } summing;
 
 enum {
@@ -415,7 +514,7 @@ static void sum_slice(size_t slice, int worker, void *context)
 {
     (void)worker;
     const summing *s = context;
-    size_t d = s->clusters->dimensions, begin = slice * SLICE;
+    size_t d = s->clusters->dimensions, begin = (s->first_slice + slice) * SLICE;
     size_t end = d - begin < SLICE ? d : begin + SLICE;
     for (size_t i = 0; i < s->count; i++) {
         const float *x = s->rows + i * d;
@@ -428,11 +527,59 @@ static void sum_slice(size_t slice, int worker, void *context)
     }
 }
 
-static void add_up(const imp_assigner *a, const summing *s)
+static size_t slices_of(size_t dimensions)
 {
+    return (dimensions + SLICE - 1) / SLICE;
+}
+
+static void add_up(const imp_assigner *a, summing *s)
+{
+    size_t end;
     for (size_t i = 0; i < s->count; i++)
         s->clusters->weight[s->assignment[i]]++;
-    imp_parallel((s->clusters->dimensions + SLICE - 1) / SLICE, a->threads, sum_slice, (void *)s);
+    imp_ranks_share(a->crew.ranks, imp_rank_of(a->crew.ranks), slices_of(s->clusters->dimensions),
+                    &s->first_slice, &end);
+    imp_parallel(end - s->first_slice, a->threads, sum_slice, s);
+}
+
+/* The dimensions that rank r has summed. */
+static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin, size_t *end)
+{
+    imp_ranks_share(ranks, r, slices_of(d), begin, end);
+    *begin = *begin * SLICE < d ? *begin * SLICE : d;
+    *end = *end * SLICE < d ? *end * SLICE : d;
+}
+
+/* Every rank gets the dimensions that others have summed. */
+static imp_status exchange_sums(imp_assigner *a, imp_clusters *clusters, imp_error *error)
+{
+    const imp_ranks *ranks = a->crew.ranks;
+    size_t k = clusters->count, d = clusters->dimensions, values, begin, end;
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    double *packed = imp_multiply(k, d, &values) ? imp_allocate(values, sizeof *packed) : NULL;
+    if (!packed)
+        return imp_fail_memory(error, "the sums of the clusters");
+    a->first[0] = 0;
+    for (int r = 0; r < ranks->size; r++) {
+        dimensions_of(ranks, r, d, &begin, &end);
+        a->first[r + 1] = a->first[r] + k * (end - begin);
+    }
+    dimensions_of(ranks, ranks->rank, d, &begin, &end);
+    double *next = packed + a->first[ranks->rank];
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = begin; j < end; j++)
+            *next++ = imp_clusters_sum(clusters, c)[j];
+    imp_status status = imp_ranks_gather_at(ranks, packed, a->first, sizeof *packed, error);
+    for (int r = 0; r < ranks->size && !status; r++) {
+        const double *from = packed + a->first[r];
+        dimensions_of(ranks, r, d, &begin, &end);
+        for (size_t c = 0; c < k; c++)
+            for (size_t j = begin; j < end; j++)
+                imp_clusters_sum(clusters, c)[j] = *from++;
+    }
+    imp_release(packed);
+    return status;
 }
 
 /* Always in the points' own order, whatever the pass took them in. */
@@ -463,17 +610,25 @@ static imp_status do_block(pass *p, size_t *changed, imp_error *error)
     imp_status status = imp_reader_read(&a->reader, p->begin, p->end - p->begin, &p->rows, error);
     if (status)
         return status;
-    size_t parts = (p->end - p->begin + p->part - 1) / p->part;
-    imp_parallel(parts, a->threads, compare_part, p);
-    status = make_clusters(p, error);
+    size_t parts = (p->end - p->begin + p->part - 1) / p->part, end;
+    imp_ranks_share(a->crew.ranks, imp_rank_of(a->crew.ranks), parts, &p->own_part, &end);
+    imp_parallel(end - p->own_part, a->threads, compare_part, p);
+    status = exchange(p, parts, error);
+    if (!status)
+        status = make_clusters(p, error);
     if (status)
         return status;
     imp_parallel(parts, a->threads, settle_part, p);
     for (size_t part = 0; part < parts; part++)
         *changed += a->changed[part];
     if (p->summing && !a->reader.order)
-        add_up(a, &(summing){p->rows, p->end - p->begin, p->assignment + p->begin, p->clusters});
-    return IMP_OK;
+        add_up(a, &(summing){.rows = p->rows,
+                             .count = p->end - p->begin,
+                             .assignment = p->assignment + p->begin,
+                             .clusters = p->clusters});
+    if (!a->reader.order)
+        imp_spill_leave(&a->bounds_room, p->begin, p->end);
+    return imp_crew_done(&a->crew, p->begin, p->end, error);
 }
 
 static imp_status do_pass(pass *p, size_t *changed, imp_error *error)
@@ -512,7 +667,7 @@ imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lam
     imp_status status = do_pass(&p, changed, error);
     if (!status && a->reader.order)
         status = sum_in_own_order(a, clusters, assignment, error);
-    return status;
+    return status ? status : exchange_sums(a, clusters, error);
 }
 
 imp_status imp_assigner_find(imp_assigner *a, imp_clusters *clusters, int32_t *assignment,

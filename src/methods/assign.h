@@ -2,21 +2,22 @@
  * assign.h - passes over many points, each of which goes to its nearest cluster or starts a new
  * one.
  *
- * Works in blocks and on several threads, and gives exactly the answer of taking the points one by
- * one in double precision. What a pass learned about the distances spares most of the next.
+ * Works in blocks, on several threads and ranks, and gives exactly the answer of taking the points
+ * one by one in double precision. What a pass learned about the distances spares most of the next.
  */
 #ifndef IMP_METHODS_ASSIGN_H
 #define IMP_METHODS_ASSIGN_H
 
 #include "methods/clusters.h"
+#include "methods/crew.h"
 #include "methods/point_source.h"
 
 typedef struct imp_assigner imp_assigner;
 
-/* The source and the order, NULL for the points' own, must stay as they are while the assigner
- * lives. 0 threads are as many as the machine offers. */
-imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order, int threads,
-                               imp_assigner **out, imp_error *error);
+/* The source, the order, NULL for the points' own, and what the crew points to must stay as they
+ * are while the assigner lives. */
+imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order,
+                               const imp_crew *crew, imp_assigner **out, imp_error *error);
 
 /* NULL is allowed. */
 void imp_assigner_free(imp_assigner *assigner);

@@ -2,8 +2,8 @@
  * cluster.c - clustering without labels: Algorithm 1 with nothing but unlabelled points, and
  * DP-means (Kulis and Jordan, 2012, Algorithm 1) to convergence.
  *
- * Shares are never kept, so that the memory needed beside the points is one number per point and
- * the clusters.
+ * Shares are never kept, so that the memory needed beside the points is some numbers per point,
+ * which may lie on disk, and the clusters.
  */
 #include "methods/cluster.h"
 
@@ -32,10 +32,19 @@ enum {
 /* Ratios of radii that show clusters: where nothing else can, and where a gap has to be clear. */
 static const double least_gap = 2, clear_gap = 4;
 
+/* A clustering and the room that its assignment is in. */
+typedef struct held {
+    imp_clustering clustering; /* which is what others see of it */
+    imp_spill room;
+} held;
+
 /* A clustering being made. */
 typedef struct job {
     const imp_cluster_options *options;
+    const imp_cluster_means *means;
     const imp_point_source *source;
+    imp_crew crew;
+    imp_spill room; /* of the assignment */
     uint32_t *order;
     imp_clusters clusters;
     int32_t *assignment;
@@ -43,7 +52,8 @@ typedef struct job {
     imp_cluster_choice choice;
     imp_seeds seeds; /* where clusters begin, if these were chosen */
     imp_constraints *constraints;
-    size_t steps; /* made */
+    size_t steps;  /* made */
+    size_t passes; /* to be made; 0: as many as it takes */
     bool converged;
 } job;
 
@@ -51,6 +61,38 @@ static size_t steps_wanted(const job *work, size_t otherwise)
 {
     double steps = work->options->rule.steps;
     return isnan(steps) ? otherwise : (size_t)steps;
+}
+
+/* ---- numbers of all points, a block at a time ---- */
+
+enum { BLOCK = 1 << 20 };
+
+/* What a pass tells of a block: its assignments are let go, and somebody may watch. */
+static imp_status block_done(size_t begin, size_t end, void *context, imp_error *error)
+{
+    const job *work = context;
+    const imp_cluster_means *means = work->means;
+    if (!work->order)
+        imp_spill_leave(&work->room, begin, end);
+    const imp_cluster_progress progress = {.pass = work->steps + 1,
+                                           .passes = work->passes,
+                                           .done = end,
+                                           .points = work->source->count,
+                                           .clusters = work->clusters.count};
+    if (means->proceed && !means->proceed(&progress, means->context))
+        return imp_fail(error, IMP_EIO, "the clustering was ended in pass %zu", progress.pass);
+    return IMP_OK;
+}
+
+static void forget_assignment(job *work)
+{
+    size_t n = work->source->count;
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        end = n - begin < BLOCK ? n : begin + BLOCK;
+        for (size_t i = begin; i < end; i++)
+            work->assignment[i] = -1;
+        imp_spill_leave(&work->room, begin, end);
+    }
 }
 
 /* Clusters were dropped. Returns whether a point's cluster has another number now, or none. */
@@ -72,17 +114,18 @@ static bool renumber(job *work, imp_assigner *assigner)
 static imp_status cluster_softly(job *work, imp_error *error)
 {
     size_t steps = steps_wanted(work, DEFAULT_STEPS);
-    int threads = work->options->threads;
     imp_clusters *clusters = &work->clusters;
     imp_assigner *assigner;
-    imp_status status = imp_assigner_create(work->source, work->order, threads, &assigner, error);
+    imp_status status =
+        imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
+    work->passes = steps;
     for (; work->steps < steps && !status; work->steps++) {
         size_t before = clusters->count, changed = 0;
         status = imp_assigner_grow(assigner, clusters, work->lambda, work->sigma, work->sigma,
                                    work->assignment, error);
         size_t grown = clusters->count;
         if (!status)
-            status = imp_refine(clusters, work->source, threads, error);
+            status = imp_refine(clusters, work->source, &work->crew, error);
         if (status)
             break;
         bool renumbered = clusters->count < grown && renumber(work, assigner);
@@ -112,7 +155,7 @@ static imp_status cluster_hard(job *work, imp_error *error)
     size_t steps = steps_wanted(work, MOST_PASSES);
     imp_assigner *assigner;
     imp_status status =
-        imp_assigner_create(work->source, work->order, work->options->threads, &assigner, error);
+        imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
     while (status == IMP_OK && work->steps < steps && !work->converged) {
         size_t changed;
         status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->sigma,
@@ -136,6 +179,7 @@ typedef struct measuring {
     const job *work;
     size_t begin, end;
     const float *rows; /* of points begin .. end - 1 */
+    size_t first_part; /* of this rank */
     double distance[TOGETHER];
 } measuring;
 
@@ -143,11 +187,24 @@ static void measure_part(size_t part, int worker, void *context)
 {
     (void)worker;
     measuring *m = context;
-    size_t begin = m->begin + part * PART, end = m->end - begin < PART ? m->end : begin + PART;
+    size_t begin = m->begin + (m->first_part + part) * PART,
+           end = m->end - begin < PART ? m->end : begin + PART;
     for (size_t i = begin; i < end; i++)
         m->distance[i - m->begin] =
             imp_clusters_distance(&m->work->clusters, (size_t)m->work->assignment[i],
                                   m->rows + (i - m->begin) * m->work->source->dimensions);
+}
+
+/* Of the points begin .. end - 1, whose rows are there. */
+static imp_status measure(const job *work, measuring *m, imp_error *error)
+{
+    const imp_ranks *ranks = work->crew.ranks;
+    size_t parts = (m->end - m->begin + PART - 1) / PART, end;
+    imp_ranks_share(ranks, imp_rank_of(ranks), parts, &m->first_part, &end);
+    imp_parallel(end - m->first_part, imp_parallel_threads(work->options->threads), measure_part,
+                 m);
+    /* in whole parts; what is behind the last point does not matter */
+    return imp_ranks_gather(ranks, m->distance, parts, PART * sizeof *m->distance, error);
 }
 
 /* Added up in the order of the points, whoever measured them. Where seeds were chosen, lambda is
@@ -164,12 +221,12 @@ static imp_status find_objective(job *work, double *objective, imp_error *error)
         status = imp_reader_read(&reader, m.begin, m.end - m.begin, &m.rows, error);
         if (status)
             break;
-        imp_parallel((m.end - m.begin + PART - 1) / PART,
-                     imp_parallel_threads(work->options->threads), measure_part, &m);
-        for (size_t i = m.begin; i < m.end; i++) {
+        status = measure(work, &m, error);
+        for (size_t i = m.begin; i < m.end && !status; i++) {
             sum += m.distance[i - m.begin];
             largest = fmax(largest, m.distance[i - m.begin]);
         }
+        imp_spill_leave(&work->room, m.begin, m.end);
     }
     imp_reader_release(&reader);
     if (work->choice == IMP_CLUSTER_APART || work->choice == IMP_CLUSTER_WANTED)
@@ -182,7 +239,7 @@ void imp_clustering_free(imp_clustering *clustering)
 {
     if (!clustering)
         return;
-    imp_release(clustering->assignment);
+    imp_spill_release(&((held *)clustering)->room); /* its first member is the clustering */
     imp_release(clustering->cluster_size);
     imp_release(clustering->mean);
     imp_release(clustering->cluster_label);
@@ -197,15 +254,45 @@ static void number_by_first(job *work)
     uint32_t found = 0;
     for (size_t c = 0; c < clusters->count; c++)
         clusters->moved[c] = UINT32_MAX;
-    for (size_t i = 0; i < work->source->count; i++) {
-        uint32_t *number = &clusters->moved[work->assignment[i]];
-        if (*number == UINT32_MAX)
-            *number = found++;
-        work->assignment[i] = (int32_t)*number;
+    size_t n = work->source->count;
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        end = n - begin < BLOCK ? n : begin + BLOCK;
+        for (size_t i = begin; i < end; i++) {
+            uint32_t *number = &clusters->moved[work->assignment[i]];
+            if (*number == UINT32_MAX)
+                *number = found++;
+            work->assignment[i] = (int32_t)*number;
+        }
+        imp_spill_leave(&work->room, begin, end);
     }
     for (size_t c = 0; c < clusters->count; c++)
         if (clusters->moved[c] == UINT32_MAX)
             clusters->moved[c] = found++;
+}
+
+imp_status imp_clustering_each(const imp_clustering *clustering,
+                               imp_status (*visit)(const int32_t *assignment, size_t begin,
+                                                   size_t count, void *context, imp_error *error),
+                               void *context, imp_error *error)
+{
+    const held *result = (const held *)clustering;
+    imp_status status = IMP_OK;
+    for (size_t begin = 0, count; begin < clustering->points && !status; begin += count) {
+        count = clustering->points - begin < BLOCK ? clustering->points - begin : BLOCK;
+        status = visit(clustering->assignment + begin, begin, count, context, error);
+        imp_spill_leave(&result->room, begin, begin + count);
+    }
+    return status;
+}
+
+static imp_status count_members(const int32_t *assignment, size_t begin, size_t count,
+                                void *context, imp_error *error)
+{
+    (void)begin, (void)error;
+    size_t *cluster_size = context;
+    for (size_t i = 0; i < count; i++)
+        cluster_size[assignment[i]]++;
+    return IMP_OK;
 }
 
 /* The result, which takes the assignment over. */
@@ -213,9 +300,10 @@ static imp_status finish(job *work, imp_clustering **out, imp_error *error)
 {
     const imp_clusters *clusters = &work->clusters;
     size_t values;
-    imp_clustering *result = imp_allocate_zeroed(1, sizeof *result);
-    if (!result)
+    held *holder = imp_allocate_zeroed(1, sizeof *holder);
+    if (!holder)
         return imp_fail_memory(error, "the clusters");
+    imp_clustering *result = &holder->clustering;
     result->cluster_size = imp_allocate_zeroed(clusters->count, sizeof *result->cluster_size);
     if (imp_multiply(clusters->count, clusters->dimensions, &values))
         result->mean = imp_allocate(values, sizeof *result->mean);
@@ -247,12 +335,11 @@ static imp_status finish(job *work, imp_clustering **out, imp_error *error)
         for (size_t j = 0; j < clusters->dimensions; j++)
             result->mean[clusters->moved[c] * clusters->dimensions + j] =
                 (float)imp_clusters_mean(clusters, c)[j];
-    for (size_t i = 0; i < result->points; i++)
-        result->cluster_size[work->assignment[i]]++;
     result->assignment = work->assignment;
-    work->assignment = NULL;
+    holder->room = work->room;
+    work->room = (imp_spill){0};
     *out = result;
-    return IMP_OK;
+    return imp_clustering_each(result, count_members, result->cluster_size, error);
 }
 
 /* ---- options and order ---- */
@@ -380,22 +467,24 @@ static imp_status prepare(job *work, imp_error *error)
 
 /* Of options and points that have been checked. */
 static imp_status run(const imp_point_source *source, const imp_cluster_options *options,
-                      const imp_method_info *method, imp_clustering **out, imp_error *error)
+                      const imp_cluster_means *means, const imp_method_info *method,
+                      imp_clustering **out, imp_error *error)
 {
-    size_t n = source->count;
-    job work = {
-        .options = options,
-        .source = source,
-        .assignment = imp_allocate(n, sizeof *work.assignment),
-    };
+    static const imp_cluster_means alone;
+    job work = {.options = options, .source = source, .means = means ? means : &alone};
+    work.crew = (imp_crew){.threads = options->threads,
+                           .ranks = work.means->ranks,
+                           .place = &work.means->place,
+                           .done = block_done,
+                           .context = &work};
     imp_clusters_restart(&work.clusters, source->dimensions);
-    imp_status status = IMP_OK;
-    if (!work.assignment)
-        status = imp_fail_memory(error, "the assignments of the points");
-    for (size_t i = 0; work.assignment && i < n; i++)
-        work.assignment[i] = -1;
-    if (status == IMP_OK)
+    imp_status status = imp_spill_create(&work.room, work.crew.place, source->count,
+                                         sizeof *work.assignment, error);
+    work.assignment = work.room.values;
+    if (status == IMP_OK) {
+        forget_assignment(&work);
         status = imp_constraints_create(options, source, &work.constraints, error);
+    }
     if (status == IMP_OK)
         status = prepare(&work, error);
     if (status == IMP_OK)
@@ -411,12 +500,13 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
     imp_seeds_release(&work.seeds);
     imp_constraints_free(work.constraints);
     imp_release(work.order);
-    imp_release(work.assignment);
+    imp_spill_release(&work.room);
     return status;
 }
 
 imp_status imp_cluster_source(const imp_point_source *source, const imp_cluster_options *given,
-                              imp_clustering **out, imp_error *error)
+                              const imp_cluster_means *means, imp_clustering **out,
+                              imp_error *error)
 {
     *out = NULL;
     imp_cluster_options options;
@@ -424,7 +514,7 @@ imp_status imp_cluster_source(const imp_point_source *source, const imp_cluster_
     imp_status status = take_options(given, &options, &method, error);
     if (!status)
         status = check(&options, source->count, source->dimensions, error);
-    return status ? status : run(source, &options, method, out, error);
+    return status ? status : run(source, &options, means, method, out, error);
 }
 
 imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_options *given,
@@ -439,7 +529,7 @@ imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_opt
     if (!status)
         status = imp_check_finite(x, n, d, options.threads, "point", error);
     imp_point_source source = imp_source_of_rows(x, n, d);
-    return status ? status : run(&source, &options, method, out, error);
+    return status ? status : run(&source, &options, NULL, method, out, error);
 }
 
 /* ---- more points ---- */
@@ -473,10 +563,11 @@ imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x
         status = imp_clusters_add(&list, IMP_UNLABELED, 1, mean + c * d, error);
 
     imp_point_source points = imp_source_of_rows(x, n, d);
+    const imp_crew crew = {.threads = 0};
     imp_assigner *assigner = NULL;
     size_t changed;
     if (status == IMP_OK)
-        status = imp_assigner_create(&points, NULL, 0, &assigner, error);
+        status = imp_assigner_create(&points, NULL, &crew, &assigner, error);
     for (size_t i = 0; i < n; i++)
         assignment[i] = -1;
     if (status == IMP_OK)

@@ -367,7 +367,8 @@ static imp_status nearest_of_all(const imp_point_source *source, imp_clusters *c
                                  imp_error *error)
 {
     imp_assigner *assigner;
-    imp_status status = imp_assigner_create(source, NULL, threads, &assigner, error);
+    imp_status status =
+        imp_assigner_create(source, NULL, &(imp_crew){.threads = threads}, &assigner, error);
     if (!status)
         status = imp_assigner_pass(assigner, clusters, INFINITY, 1, assignment, changed, error);
     imp_assigner_free(assigner);

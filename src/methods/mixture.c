@@ -151,9 +151,10 @@ static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *
     imp_clusters *clusters = &mixture->clusters;
     const imp_rule *rule = &mixture->rule;
     size_t steps = (size_t)rule->steps;
+    const imp_crew crew = {.threads = 0};
     int32_t *assignment = imp_allocate(source->count, sizeof *assignment);
     imp_assigner *assigner = NULL;
-    imp_status status = assignment ? imp_assigner_create(source, order, 0, &assigner, error)
+    imp_status status = assignment ? imp_assigner_create(source, order, &crew, &assigner, error)
                                    : imp_fail_memory(error, "a mixture");
     for (size_t i = 0; i < source->count && !status; i++)
         assignment[i] = -1;
@@ -162,7 +163,7 @@ static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *
                                    assignment, error);
         size_t before = clusters->count;
         if (!status)
-            status = imp_refine(clusters, source, 0, error);
+            status = imp_refine(clusters, source, &crew, error);
         if (!status && clusters->count < before)
             imp_assigner_renumber(assigner, clusters->moved, assignment);
     }

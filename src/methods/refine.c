@@ -3,8 +3,9 @@
  * where no gradient is wanted, so that shares need not be kept.
  *
  * As in classify.c, whole numbers tell first which clusters matter to a point; their densities are
- * then computed in double precision. Points are taken in parts that are cut by size. A part has
- * sums of its own, and these are added up in the order of the parts.
+ * then computed in double precision. Points are taken in blocks, and these in parts, that are cut
+ * by size. A part has sums of its own; they are added up in the order of the parts, and the blocks'
+ * in the order of the blocks, which ranks take in turn.
  */
 #include "methods/refine.h"
 
@@ -50,6 +51,7 @@ typedef struct pass {
     imp_clusters *clusters;
     const imp_point_source *source;
     const imp_kernels *kernels;
+    const imp_crew *crew;
     int threads;
     bool rough; /* whether whole numbers are used */
     imp_columns columns;
@@ -60,6 +62,7 @@ typedef struct pass {
     size_t part, parts; /* points of a part, and parts of a block */
     partial partials[MOST_PARTS];
     double *values;        /* their memory */
+    double *block;         /* (clusters, 1 + dimensions): weights and sums of a block */
     workspace *workspaces; /* per thread */
     size_t begin, end;     /* the block's points */
     const float *rows;     /* of these */
@@ -254,23 +257,42 @@ static void share_part(size_t part, int worker, void *context)
 }
 
 /* Adds what the parts of the block have for some clusters, part by part. */
-static void merge(size_t block, int worker, void *context)
+static void merge(size_t some, int worker, void *context)
+{
+    (void)worker;
+    const pass *p = context;
+    size_t d = p->clusters->dimensions, k = p->clusters->count;
+    size_t parts = (p->end - p->begin + p->part - 1) / p->part, first = some * MERGED;
+    size_t end = k - first < MERGED ? k : first + MERGED;
+    memset(p->block + first * (d + 1), 0, (end - first) * (d + 1) * sizeof *p->block);
+    for (size_t part = 0; part < parts; part++) {
+        const partial *from = &p->partials[part];
+        for (size_t c = first; c < end; c++) {
+            double *to = p->block + c * (d + 1);
+            if (from->weight[c] == 0)
+                continue;
+            to[0] += from->weight[c];
+            for (size_t j = 0; j < d; j++)
+                to[1 + j] += from->sum[c * d + j];
+        }
+    }
+}
+
+/* Adds a block's sums to those of all blocks before it. */
+static void add_block(size_t some, int worker, void *context)
 {
     (void)worker;
     const pass *p = context;
     imp_clusters *clusters = p->clusters;
-    size_t d = clusters->dimensions, parts = (p->end - p->begin + p->part - 1) / p->part;
-    size_t first = block * MERGED;
+    size_t d = clusters->dimensions, first = some * MERGED;
     size_t end = clusters->count - first < MERGED ? clusters->count : first + MERGED;
-    for (size_t part = 0; part < parts; part++) {
-        const partial *from = &p->partials[part];
-        for (size_t c = first; c < end; c++) {
-            if (from->weight[c] == 0)
-                continue;
-            clusters->weight[c] += from->weight[c];
-            for (size_t j = 0; j < d; j++)
-                imp_clusters_sum(clusters, c)[j] += from->sum[c * d + j];
-        }
+    for (size_t c = first; c < end; c++) {
+        const double *from = p->block + c * (d + 1);
+        if (from[0] == 0)
+            continue;
+        clusters->weight[c] += from[0];
+        for (size_t j = 0; j < d; j++)
+            imp_clusters_sum(clusters, c)[j] += from[1 + j];
     }
 }
 
@@ -314,7 +336,8 @@ static imp_status create_partials(pass *p, imp_error *error)
     size_t all;
     if (imp_multiply(p->parts, values, &all))
         p->values = imp_allocate(all, sizeof *p->values);
-    if (!p->values)
+    p->block = imp_allocate(values, sizeof *p->block);
+    if (!p->values || !p->block)
         return imp_fail_memory(error, "the sums of the clusters");
     for (size_t i = 0; i < p->parts; i++)
         p->partials[i] = (partial){p->values + i * values, p->values + i * values + k};
@@ -368,24 +391,73 @@ static imp_status create_workspaces(pass *p, imp_error *error)
     return enough && p->workspaces ? IMP_OK : imp_fail_memory(error, "the points' shares");
 }
 
-static imp_status do_blocks(pass *p, imp_error *error)
+/* The sums of this rank's next block, if there is one for it. */
+static imp_status sum_block(pass *p, imp_reader *reader, size_t begin, imp_error *error)
 {
-    imp_reader reader;
     size_t n = p->source->count, block = p->part * p->parts;
-    imp_status status = imp_reader_create(&reader, p->source, NULL, block, error);
-    for (; p->begin < n && !status; p->begin = p->end) {
-        p->end = n - p->begin < block ? n : p->begin + block;
-        status = imp_reader_read(&reader, p->begin, p->end - p->begin, &p->rows, error);
-        if (status)
-            break;
-        imp_parallel((p->end - p->begin + p->part - 1) / p->part, p->threads, share_part, p);
-        imp_parallel((p->clusters->count + MERGED - 1) / MERGED, p->threads, merge, p);
+    p->begin = begin;
+    p->end = n - begin < block ? n : begin + block;
+    imp_status status = imp_reader_read(reader, begin, p->end - begin, &p->rows, error);
+    if (status)
+        return status;
+    imp_parallel((p->end - begin + p->part - 1) / p->part, p->threads, share_part, p);
+    imp_parallel((p->clusters->count + MERGED - 1) / MERGED, p->threads, merge, p);
+    return IMP_OK;
+}
+
+/* Adds the blocks that the ranks have just summed, from `begin` on, in their order. Memory holds
+ * one at a time: rank r's goes to all, each of which adds it. */
+static imp_status add_round(pass *p, size_t begin, double *own, imp_error *error)
+{
+    const imp_ranks *ranks = p->crew->ranks;
+    size_t n = p->source->count, block = p->part * p->parts;
+    size_t merged = (p->clusters->count + MERGED - 1) / MERGED;
+    size_t bytes = p->clusters->count * (p->clusters->dimensions + 1) * sizeof *own;
+    imp_status status = IMP_OK;
+    if (!imp_ranks_any(ranks)) {
+        imp_parallel(merged, p->threads, add_block, p);
+        return IMP_OK;
     }
-    imp_reader_release(&reader);
+    memcpy(own, p->block, bytes);
+    for (int r = 0; r < ranks->size && begin < n && !status; r++, begin += block) {
+        if (r == ranks->rank)
+            memcpy(p->block, own, bytes);
+        status = ranks->broadcast(ranks, r, p->block, bytes, error);
+        if (!status)
+            imp_parallel(merged, p->threads, add_block, p);
+    }
     return status;
 }
 
-imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, int threads,
+static imp_status do_blocks(pass *p, imp_error *error)
+{
+    imp_reader reader;
+    const imp_ranks *ranks = p->crew->ranks;
+    size_t n = p->source->count, block = p->part * p->parts, values = 0;
+    size_t others = imp_ranks_any(ranks) ? (size_t)ranks->size : 1;
+    double *own = NULL;
+    imp_status status = imp_reader_create(&reader, p->source, NULL, block, error);
+    if (!status && others > 1) {
+        if (imp_multiply(p->clusters->count, p->clusters->dimensions + 1, &values))
+            own = imp_allocate(values, sizeof *own);
+        status = own ? IMP_OK : imp_fail_memory(error, "the sums of the clusters");
+    }
+    for (size_t begin = 0; begin < n && !status; begin += block * others) {
+        size_t mine = begin + block * (size_t)imp_rank_of(ranks);
+        if (mine < n)
+            status = sum_block(p, &reader, mine, error);
+        if (!status)
+            status = add_round(p, begin, own, error);
+        size_t end = begin + block * others < n ? begin + block * others : n;
+        if (!status)
+            status = imp_crew_done(p->crew, begin, end, error);
+    }
+    imp_reader_release(&reader);
+    imp_release(own);
+    return status;
+}
+
+imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, const imp_crew *crew,
                       imp_error *error)
 {
     imp_means_begin(clusters);
@@ -395,7 +467,8 @@ imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, in
     }
     pass p = {.clusters = clusters,
               .source = source,
-              .threads = imp_parallel_threads(threads),
+              .crew = crew,
+              .threads = imp_parallel_threads(crew->threads),
               .window = log((double)source->count / (1e-6 * IMP_LEAST_WEIGHT))};
     float *origin = NULL;
     imp_status status = imp_kernels_choose(&p.kernels, error);
@@ -423,6 +496,7 @@ imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, in
     imp_release(p.of_label);
     imp_release(p.by_label);
     imp_release(p.values);
+    imp_release(p.block);
     imp_release(origin);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/kernels.h"
 #include "methods/clusters.h"
+#include "methods/crew.h"
 #include "methods/point_source.h"
 
 /* Of one point: z[i] is its squared distance to cluster candidate[i], of which there must be one,
@@ -19,10 +20,9 @@ void imp_share_out(const imp_kernels *kernels, const imp_clusters *clusters,
  * what nobody joined (imp_means_finish()). A point with a label has shares in the clusters of that
  * label alone, of which there must be one. Shares are computed in double precision; those that
  * could not add up to a millionth of IMP_LEAST_WEIGHT over all points are left out. No result
- * depends on the number of threads (0: as many as the machine offers), nor does memory grow with
- * the points. Fails as the source does, and with IMP_ENOMEM; the means are then as they were, the
- * weights are not. */
-imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, int threads,
+ * depends on the number of threads or ranks, nor does memory grow with the points. Fails as the
+ * source does, and with IMP_ENOMEM; the means are then as they were, the weights are not. */
+imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, const imp_crew *crew,
                       imp_error *error);
 
 #endif

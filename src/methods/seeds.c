@@ -108,7 +108,8 @@ static imp_status settle(grouping *g, size_t passes, imp_error *error)
     imp_point_source all = imp_source_of_rows(s->reduced, s->n, s->q);
     imp_assigner *assigner;
     size_t changed = 1;
-    imp_status status = imp_assigner_create(&made, NULL, s->threads, &assigner, error);
+    imp_status status =
+        imp_assigner_create(&made, NULL, &(imp_crew){.threads = s->threads}, &assigner, error);
     for (size_t i = 0; i < s->n; i++)
         g->assignment[i] = -1;
     for (size_t p = 0; p < passes && changed > 0 && !status; p++) {
@@ -125,7 +126,7 @@ static imp_status settle(grouping *g, size_t passes, imp_error *error)
         return status;
     for (size_t i = 0; i < s->n; i++)
         g->assignment[i] = -1;
-    status = imp_assigner_create(&all, NULL, s->threads, &assigner, error);
+    status = imp_assigner_create(&all, NULL, &(imp_crew){.threads = s->threads}, &assigner, error);
     if (!status)
         status = imp_assigner_find(assigner, &g->groups, g->assignment, &changed, error);
     imp_assigner_free(assigner);

@@ -140,11 +140,63 @@ static imp_status first_fault(const imp_gallery *gallery, imp_error *error)
     return fault ? imp_fail(error, fault->status, "%s", fault->sentence) : IMP_OK;
 }
 
-imp_status imp_embed_gallery(const imp_model *model, imp_gallery *gallery, int threads,
-                             const imp_embed_listener *listener, float *embeddings,
+/* What a rank tells of a picture that it has read. */
+typedef struct note {
+    bool coloured, broken;
+    imp_error error;
+} note;
+
+/* Pictures first .. first + count - 1, which rank `from` has embedded, become known to all. */
+static imp_status tell_block(imp_gallery *gallery, const imp_ranks *ranks, int from, size_t first,
+                             size_t count, note *notes, imp_error *error)
+{
+    imp_gallery_picture *pictures = gallery->pictures + first;
+    for (size_t i = 0; i < count && ranks->rank == from; i++) {
+        const imp_fault *fault = pictures[i].fault;
+        notes[i] = (note){.coloured = pictures[i].coloured, .broken = fault != NULL};
+        if (fault)
+            imp_fail(&notes[i].error, fault->status, "%s", fault->sentence);
+    }
+    imp_status status = ranks->broadcast(ranks, from, notes, count * sizeof *notes, error);
+    for (size_t i = 0; i < count && !status && ranks->rank != from; i++) {
+        pictures[i].coloured = notes[i].coloured;
+        if (notes[i].broken)
+            pictures[i].fault = imp_fault_keep(NULL, &notes[i].error);
+    }
+    return status;
+}
+
+static imp_status tell_others(imp_gallery *gallery, const imp_ranks *ranks, size_t dimensions,
+                              float *embeddings, imp_error *error)
+{
+    note *notes = imp_allocate(BATCH, sizeof *notes);
+    imp_status status = notes ? IMP_OK : imp_fail_memory(error, "what ranks tell of pictures");
+    for (int r = 0; r < ranks->size && !status; r++) {
+        size_t begin, end;
+        imp_ranks_share(ranks, r, gallery->count, &begin, &end);
+        status = ranks->broadcast(ranks, r, embeddings + begin * dimensions,
+                                  (end - begin) * dimensions * sizeof *embeddings, error);
+        for (; begin < end && !status; begin += BATCH)
+            status = tell_block(gallery, ranks, r, begin, end - begin < BATCH ? end - begin : BATCH,
+                                notes, error);
+    }
+    imp_release(notes);
+    return status;
+}
+
+imp_status imp_embed_gallery(const imp_model *model, imp_gallery *gallery, const imp_ranks *ranks,
+                             int threads, const imp_embed_listener *listener, float *embeddings,
                              imp_error *error)
 {
-    imp_status status = embed_all(model, gallery, threads, listener, embeddings, error);
+    size_t dimensions = imp_model_info_of(model)->dimensions, begin, end;
+    imp_gallery share = *gallery; /* whose pictures are the gallery's */
+    imp_ranks_share(ranks, imp_rank_of(ranks), gallery->count, &begin, &end);
+    share.pictures += begin;
+    share.count = end - begin;
+    imp_status status =
+        embed_all(model, &share, threads, listener, embeddings + begin * dimensions, error);
+    if (!status && imp_ranks_any(ranks))
+        status = tell_others(gallery, ranks, dimensions, embeddings, error);
     if (!status && listener && listener->skip)
         skip_broken(gallery, imp_model_info_of(model)->dimensions, listener, embeddings);
     return status ? status : first_fault(gallery, error);

@@ -13,6 +13,7 @@
 #include "base/create.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/memory.h"
 #include "base/safetensors.h"
 #include "model/model.h"
 #include "paper/figures.h"
@@ -41,6 +42,7 @@ typedef struct session {
     const imp_paper_options *options;
     imp_dataset *dataset;
     imp_settings opened; /* what it was opened by */
+    size_t jobs;         /* that were somebody's turn */
     bool stopped;
 } session;
 
@@ -447,6 +449,35 @@ bool imp_paper_is_about(const imp_paper_options *options, size_t dataset)
     return false;
 }
 
+/* Whether the next job is this rank's. */
+static bool is_own_turn(session *all)
+{
+    const imp_ranks *ranks = all->options->ranks;
+    size_t turn = all->jobs++;
+    return !imp_ranks_any(ranks) || turn % (size_t)ranks->size == (size_t)ranks->rank;
+}
+
+/* Waits for the other ranks' runs, and learns what became of them. */
+static imp_status meet(session *all, imp_paper_outcome *outcome, imp_error *error)
+{
+    const imp_ranks *ranks = all->options->ranks;
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    enum { STOPPED = 1, FAILED = 2 }; /* a bit, and how often */
+    uint64_t *others = imp_allocate((size_t)ranks->size, sizeof *others);
+    imp_status status =
+        others ? imp_ranks_exchange(ranks, (all->stopped ? STOPPED : 0) + FAILED * outcome->failed,
+                                    others, error)
+               : imp_fail_memory(error, "what became of the other ranks' runs");
+    outcome->failed = 0;
+    for (int r = 0; r < ranks->size && !status; r++) {
+        all->stopped |= others[r] % FAILED != 0;
+        outcome->failed += others[r] / FAILED;
+    }
+    imp_release(others);
+    return status;
+}
+
 static void do_runs(session *all, size_t dataset, imp_paper_outcome *outcome)
 {
     const imp_paper_options *options = all->options;
@@ -457,7 +488,7 @@ static void do_runs(session *all, size_t dataset, imp_paper_outcome *outcome)
             continue;
         for (int seed = 1; seed <= imp_paper_seeds(options, &run) && !all->stopped; seed++) {
             imp_error reason;
-            if (!imp_paper_wants(options, &run, seed))
+            if (!imp_paper_wants(options, &run, seed) || !is_own_turn(all))
                 continue;
             if (do_job(all, &run, seed, &reason) != IMP_OK) {
                 listener->fail(imp_paper_run_name(&run, seed).text, reason.message,
@@ -477,6 +508,9 @@ static imp_status do_dataset(session *all, size_t dataset, imp_paper_outcome *ou
     if (status)
         return status;
     do_runs(all, dataset, outcome);
+    status = meet(all, outcome, error);
+    if (status || imp_rank_of(all->options->ranks) > 0)
+        return status;
     if (!all->stopped)
         draw(all, dataset, results.text, outcome);
     return imp_paper_report(results.text, dataset, error);

@@ -32,14 +32,15 @@ typedef struct imp_paper_options {
     const char *const *only;              /* names of runs, or of runs and seeds; others are left */
     size_t only_count;                    /* 0: no run is left out */
     const char *data[IMP_PAPER_DATASETS]; /* as imp_dataset_open() takes it; NULL: leave out */
-    const char *out;    /* the results of a dataset go to a folder in it, made if it is not there */
-    const char *runs;   /* folder of the runs' folders */
-    int64_t updates;    /* of every run; 0: as many as the table of runs says */
-    int64_t seeds;      /* at most so many; 0: as many as the table says */
-    size_t episodes;    /* test episodes of an evaluation */
-    int threads;        /* 0: as many as the machine offers */
-    bool again;         /* measure also what has a result */
-    bool train_nothing; /* leave out runs that are not trained yet */
+    const char *out;  /* the results of a dataset go to a folder in it, made if it is not there */
+    const char *runs; /* folder of the runs' folders */
+    int64_t updates;  /* of every run; 0: as many as the table of runs says */
+    int64_t seeds;    /* at most so many; 0: as many as the table says */
+    size_t episodes;  /* test episodes of an evaluation */
+    int threads;      /* 0: as many as the machine offers */
+    const imp_ranks *ranks; /* who take the runs in turn and share the folders; NULL: nobody */
+    bool again;             /* measure also what has a result */
+    bool train_nothing;     /* leave out runs that are not trained yet */
     imp_paper_listener listener;
 } imp_paper_options;
 

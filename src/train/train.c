@@ -42,9 +42,9 @@ static imp_status fit(imp_settings *settings, const imp_dataset *dataset,
 }
 
 /* Completes the settings, opens the data unless it is there, and trains. */
-static imp_status train(trainer *run, const imp_settings *given, const imp_dataset *dataset,
-                        const imp_train_options *options, imp_train_result *result,
-                        imp_error *error)
+static imp_status train(trainer *run, const imp_ranks *ranks, const imp_settings *given,
+                        const imp_dataset *dataset, const imp_train_options *options,
+                        imp_train_result *result, imp_error *error)
 {
     imp_settings settings = *given;
     settings.texts = NULL; /* they remain the caller's */
@@ -61,6 +61,10 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
     dataset = dataset ? dataset : opened;
     double begin = imp_clock(), seconds = 60 * options->minutes;
     /* A little less: what is left when the time is up is lost, and machines are busy. */
+    if (!status && seconds > 0 && imp_ranks_any(ranks))
+        status = imp_fail(error, IMP_EUNSUPPORTED,
+                          "several processes cannot agree on what fits into a time; say how many "
+                          "updates there shall be");
     if (!status && seconds > 0 && run == imp_trainer_run)
         status = fit(&settings, dataset, options, 0.9 * seconds, error);
     imp_trainer_options wanted = {.folder = options->folder,
@@ -68,6 +72,7 @@ static imp_status train(trainer *run, const imp_settings *given, const imp_datas
                                   .tensorboard = options->tensorboard,
                                   .seconds =
                                       seconds > 0 ? fmax(seconds - (imp_clock() - begin), 1) : 0,
+                                  .ranks = ranks,
                                   .proceed = options->proceed,
                                   .notice = options->notice,
                                   .context = options->context};
@@ -92,12 +97,20 @@ static imp_status take_options(imp_train_options *known, const imp_train_options
     return status;
 }
 
-imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
-                     const imp_train_options *options, imp_train_result *result, imp_error *error)
+imp_status imp_train_together(const imp_ranks *ranks, const imp_settings *settings,
+                              const imp_dataset *dataset, const imp_train_options *options,
+                              imp_train_result *result, imp_error *error)
 {
     imp_train_options known;
     imp_status status = take_options(&known, options, result, error);
-    return status ? status : train(imp_trainer_run, settings, dataset, &known, result, error);
+    return status ? status
+                  : train(imp_trainer_run, ranks, settings, dataset, &known, result, error);
+}
+
+imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
+                     const imp_train_options *options, imp_train_result *result, imp_error *error)
+{
+    return imp_train_together(NULL, settings, dataset, options, result, error);
 }
 
 imp_status imp_train_settings(const char *folder, imp_settings **out, imp_error *error)
@@ -114,9 +127,9 @@ imp_status imp_train_settings(const char *folder, imp_settings **out, imp_error 
     return status;
 }
 
-imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
-                            const imp_train_options *options, imp_train_result *result,
-                            imp_error *error)
+imp_status imp_train_resume_together(const imp_ranks *ranks, const imp_settings *settings,
+                                     const imp_dataset *dataset, const imp_train_options *options,
+                                     imp_train_result *result, imp_error *error)
 {
     imp_train_options known;
     imp_settings *own = NULL;
@@ -124,8 +137,15 @@ imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dat
     if (!status && !settings)
         status = imp_train_settings(known.folder, &own, error);
     if (!status)
-        status =
-            train(imp_trainer_resume, settings ? settings : own, dataset, &known, result, error);
+        status = train(imp_trainer_resume, ranks, settings ? settings : own, dataset, &known,
+                       result, error);
     imp_settings_free(own);
     return status;
+}
+
+imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
+                            const imp_train_options *options, imp_train_result *result,
+                            imp_error *error)
+{
+    return imp_train_resume_together(NULL, settings, dataset, options, result, error);
 }

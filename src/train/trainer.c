@@ -13,12 +13,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "data/dataset.h"
 #include "evaluate/evaluate.h"
 #include "model/model.h"
 #include "train/checkpoint.h"
 #include "train/events.h"
 #include "train/log.h"
+#include "train/rank_steps.h"
 #include "train/run_folder.h"
 #include "train/standardize.h"
 #include "train/steps.h"
@@ -38,6 +40,12 @@ typedef struct trainer {
     double start;  /* of this update */
     double images; /* in it */
 } trainer;
+
+/* Of the ranks that make a run together, one writes. */
+static bool writes(const trainer *work)
+{
+    return work->options->folder && imp_rank_of(work->options->ranks) == 0;
+}
 
 static bool is_due(uint64_t update, int64_t every)
 {
@@ -146,7 +154,7 @@ static imp_status make_update(trainer *work, imp_error *error)
 
 static imp_status save_model(trainer *work, imp_error *error)
 {
-    if (!work->options->folder)
+    if (!writes(work))
         return IMP_OK;
     const imp_settings *settings = &work->state.settings;
     const imp_progress *progress = &work->state.progress;
@@ -180,6 +188,7 @@ static imp_status validate(trainer *work, double *accuracy, imp_error *error)
     imp_evaluate_options options = {.task = imp_settings_task(settings, IMP_FOR_VALIDATION),
                                     .episodes = (size_t)settings->validation_episodes,
                                     .threads = work->options->threads,
+                                    .ranks = work->options->ranks,
                                     .network = work->updater.network};
     imp_evaluation found;
     status = imp_evaluate(encoder, work->dataset, &self, 1, &options, &found, error);
@@ -212,7 +221,7 @@ static imp_status write_line(trainer *work, double validation, imp_error *error)
     work->report.new_line = true;
     work->state.progress.window = (imp_window){0};
     imp_status status = IMP_OK;
-    if (work->options->folder)
+    if (writes(work))
         status = imp_log_write(&work->log, &work->report.line, error);
     if (!status && work->events.descriptor >= 0)
         status = imp_events_write(&work->events, &work->report.line, error);
@@ -221,7 +230,7 @@ static imp_status write_line(trainer *work, double validation, imp_error *error)
 
 static imp_status save_checkpoint(trainer *work, imp_error *error)
 {
-    if (!work->options->folder)
+    if (!writes(work))
         return IMP_OK;
     imp_status status = imp_log_flush(&work->log, error);
     if (status)
@@ -279,6 +288,22 @@ static bool wants_unproven_model(const trainer *work, bool saves)
     return saves || (!work->report.has_model && imp_clock() - work->begin >= FIRST);
 }
 
+/* A run goes on while all ranks want it to: a signal may reach one of them alone. */
+static imp_status ask_to_proceed(trainer *work, bool *stop, imp_error *error)
+{
+    const imp_ranks *ranks = work->options->ranks;
+    *stop = !wants_to_proceed(work) || time_is_up(work);
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    uint64_t *all = imp_allocate((size_t)ranks->size, sizeof *all);
+    imp_status status = all ? imp_ranks_exchange(ranks, *stop, all, error)
+                            : imp_fail_memory(error, "the other ranks' wishes");
+    for (int r = 0; r < ranks->size && !status; r++)
+        *stop |= all[r] != 0;
+    imp_release(all);
+    return status;
+}
+
 /* What happens at the end of an update; *stop is set when the caller wants no more. */
 static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
 {
@@ -300,9 +325,9 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
         status = write_line(work, validation, error);
     if (status)
         return status;
-    *stop = !wants_to_proceed(work) || time_is_up(work);
+    status = ask_to_proceed(work, stop, error);
     /* The model goes first: where a checkpoint says that a run is over, its model is the best. */
-    if (improved || wants_unproven_model(work, saves || *stop)) {
+    if (!status && (improved || wants_unproven_model(work, saves || *stop))) {
         swap_average(work);
         status = save_model(work, error);
         swap_average(work);
@@ -344,15 +369,24 @@ static imp_status run(trainer *work, imp_train_result *result, imp_error *error)
     size_t ahead = settings->accumulate > 1 ? 4 : 2;
     work->begin = imp_clock();
     imp_own_steps own = {.feed = NULL};
+    imp_rank_steps *shared = NULL;
+    bool together =
+        imp_ranks_any(work->options->ranks) && imp_rank_steps_suit(work->updater.learner);
     imp_status status = IMP_OK;
-    if (work->options->folder && work->options->tensorboard)
+    if (writes(work) && work->options->tensorboard)
         status = imp_events_open(&work->events, work->options->folder, progress->update, error);
-    if (!status && !work->options->steps)
+    if (!status && !work->options->steps && together)
+        status = imp_rank_steps_open(work->options->ranks, work->updater.learner, work->dataset,
+                                     &task, first, (size_t)settings->accumulate, &shared, error);
+    else if (!status && !work->options->steps)
         status = imp_own_steps_open(&own, work->dataset, &task, first, ahead, error);
-    work->steps = work->options->steps ? work->options->steps : &own.steps;
+    work->steps = work->options->steps ? work->options->steps
+                  : shared             ? imp_rank_steps_of(shared)
+                                       : &own.steps;
     if (!status)
         status = loop(work, error);
     imp_own_steps_close(&own);
+    imp_rank_steps_close(shared);
     if (!status)
         status = finish(work, error);
     if (!status && work->options->updater) {
@@ -437,9 +471,9 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
         status = imp_snapshot_make(&work.state.best, &work.updater, error);
     if (!status && settings->average_weights > 0)
         status = imp_snapshot_make(&work.state.average, &work.updater, error);
-    if (!status && options->folder && fresh)
+    if (!status && writes(&work) && fresh)
         status = imp_training_begin(options->folder, settings, error);
-    if (!status && options->folder)
+    if (!status && writes(&work))
         status = imp_log_open(&work.log, options->folder, 0, 0, error);
     if (!status)
         status = save_checkpoint(&work, error);
@@ -517,10 +551,11 @@ imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *d
         work.state.data = imp_trained_on_of(dataset);
         work.saved = !damage.message[0];
         work.report.has_model = imp_training_has(options->folder, imp_model_name);
-        status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
-                              work.state.csv_bytes, error);
+        if (writes(&work))
+            status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
+                                  work.state.csv_bytes, error);
     }
-    if (!status)
+    if (!status && writes(&work))
         status = imp_training_write_settings(options->folder, settings, error);
     if (!status)
         status = run(&work, result, error);

@@ -9,6 +9,7 @@
 
 #include <imp/train.h>
 
+#include "base/ranks.h"
 #include "settings/settings.h"
 #include "train/pace.h"
 #include "train/progress.h"
@@ -18,12 +19,16 @@
 typedef struct imp_trainer_options {
     const char *folder;   /* NULL: nothing is written */
     imp_updater *updater; /* if not NULL: gets what was trained, to be cleared by the caller */
-    imp_steps *steps;     /* NULL: this process makes all of them */
+    imp_steps *steps;     /* NULL: this process makes all of them, or its share */
     int threads;          /* 0: as many as the machine offers */
     bool tensorboard;     /* write events for TensorBoard into the folder, too */
     double seconds;       /* after which the run ends as if the caller wanted so; 0: never */
     imp_pace *pace;       /* if not NULL: gets what the updates and validations have taken */
     bool *diverged;       /* if not NULL: gets whether a loss or a gradient ended the run */
+
+    /* Who makes the run together: all begin with the same settings and data, and rank 0 writes the
+     * folder; the others read it where a run is resumed. NULL: this process alone. */
+    const imp_ranks *ranks;
 
     /* Called after each update; false ends the run after a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);
@@ -53,5 +58,13 @@ imp_status imp_trainer_run(const imp_settings *settings, const imp_dataset *data
 imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *dataset,
                               const imp_trainer_options *options, imp_train_result *result,
                               imp_error *error);
+
+/* imp_train() and imp_train_resume() by several processes. */
+imp_status imp_train_together(const imp_ranks *ranks, const imp_settings *settings,
+                              const imp_dataset *dataset, const imp_train_options *options,
+                              imp_train_result *result, imp_error *error);
+imp_status imp_train_resume_together(const imp_ranks *ranks, const imp_settings *settings,
+                                     const imp_dataset *dataset, const imp_train_options *options,
+                                     imp_train_result *result, imp_error *error);
 
 #endif

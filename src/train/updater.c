@@ -94,9 +94,9 @@ double imp_updater_sigma(const imp_updater *updater, const char *parameter)
 void imp_updater_add(imp_updater *updater, const imp_step *step)
 {
     size_t parameters = imp_network_parameter_count(updater->network);
-    for (size_t i = 0; i < parameters; i++)
+    for (size_t i = 0; step->network_gradient && i < parameters; i++)
         updater->network_gradient[i] += step->network_gradient[i];
-    for (size_t i = 0; i < updater->value_count; i++)
+    for (size_t i = 0; step->network_gradient && i < updater->value_count; i++)
         if (!updater->fixed[i])
             updater->value_gradient[i] += (float)step->value_gradient[i];
     if (step->statistics)

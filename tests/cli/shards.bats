@@ -52,3 +52,29 @@ for i, part in enumerate(np.split(x, [7, 7, 60])):
     [ "$status" -eq 1 ]
     [[ $stderr == "imp cluster: parts/3.npy: row 0, column 2 is not a number (NaN)"* ]]
 }
+
+@test "shards: answers go to files block by block, and numbers of points to disk" {
+    "$IMP" cluster x.npy --method dp-means --lambda 200 --json >one
+    "$IMP" cluster parts --method dp-means --lambda 200 --memory 0 -o labels.npy --json >two
+    /usr/bin/python3 -c 'import json, numpy as np
+one, two = json.load(open("one")), json.load(open("two"))
+assert one.pop("assignments") == np.load("labels.npy").tolist() and one == two'
+    run "$IMP" cluster parts --lambda 200 -o labels.npy
+    [[ $output != *"point   cluster"* ]]
+    [ "$(ls -A | tr '\n' ' ')" = "labels.npy one parts two x.npy " ]
+
+    npy y.npy 'np.arange(100) % 4'
+    "$IMP" fit --support x.npy --labels y.npy -o m.safetensors >/dev/null
+    "$IMP" predict m.safetensors parts --json >whole
+    "$IMP" predict m.safetensors <(cat x.npy) -o found.npy >/dev/null
+    /usr/bin/python3 -c 'import json, numpy as np
+assert json.load(open("whole"))["predictions"] == np.load("found.npy").tolist()'
+    # what goes wrong leaves what was there
+    cp found.npy before.npy
+    run --separate-stderr "$IMP" predict m.safetensors <(head -c 700 x.npy) -o found.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp predict: "*": it was cut short"* ]]
+    cmp found.npy before.npy
+    run --separate-stderr "$IMP" predict m.safetensors x.npy -o x.npy
+    [ "$status" -ne 0 ]
+}

@@ -34,7 +34,7 @@ inside() {
 cp "$build"/*.deb "$root/tmp"
 cp -r "$here/../../examples" "$root/tmp"
 inside apt-get update -qq
-inside sh -c 'apt-get install -qq --no-install-recommends -y /tmp/*.deb man-db gcc libc6-dev pkg-config'
+inside sh -c 'apt-get install -qq --no-install-recommends -y /tmp/*.deb man-db gcc libc6-dev openmpi-bin pkg-config'
 
 inside imp --version
 inside imp data info glyphs --alphabets 3 --json >/dev/null
@@ -42,6 +42,8 @@ inside imp demo --updates 2 --episodes 2 --picture /tmp/demo.png
 [ -s "$root/tmp/demo.png" ]
 inside man -w imp
 inside man -w imp-train
+inside env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 \
+    imp-mpi --version
 inside bash -c 'source /usr/share/bash-completion/completions/imp && complete -p imp'
 
 # shellcheck disable=SC2016 # the shell inside expands it
@@ -49,7 +51,7 @@ inside sh -c 'cd /tmp/examples &&
     gcc mixture.c $(pkg-config --cflags --libs imp) -o mixture && ./mixture'
 
 # Removing them leaves nothing of ours behind.
-inside apt-get purge -qq -y imp libimp-dev libimp0
+inside apt-get purge -qq -y imp imp-mpi libimp-dev libimp0
 left=$(inside find /usr /etc /var/lib -name 'imp' -o -name 'imp[-.]*' -o -name 'libimp*' -o -name '_imp')
 [ -z "$left" ] || {
     echo "left behind: $left"

@@ -104,7 +104,9 @@ static void begin(run *r, const float *x, size_t n, size_t d, const uint32_t *or
     memset(r->mine, -1, n * sizeof *r->mine);
     memset(r->expected, -1, n * sizeof *r->expected);
     r->source = imp_source_of_rows(x, n, d);
-    assert_int_equal(imp_assigner_create(&r->source, order, threads, &r->assigner, NULL), IMP_OK);
+    assert_int_equal(
+        imp_assigner_create(&r->source, order, &(imp_crew){.threads = threads}, &r->assigner, NULL),
+        IMP_OK);
 }
 
 static void end(run *r)
@@ -266,7 +268,9 @@ static void compare_growth(const cloud *c, size_t way, size_t second, int thread
     imp_clusters_restart(&fast, c->d);
     imp_clusters_restart(&slow, c->d);
     imp_assigner *assigner;
-    assert_int_equal(imp_assigner_create(&source, order, threads, &assigner, NULL), IMP_OK);
+    assert_int_equal(
+        imp_assigner_create(&source, order, &(imp_crew){.threads = threads}, &assigner, NULL),
+        IMP_OK);
     for (int round = 0; round < 6; round++) {
         assert_int_equal(imp_assigner_grow(assigner, &fast, c->lambda, 2, 3, assignment, NULL),
                          IMP_OK);
@@ -335,7 +339,8 @@ static void test_file(void **state)
         begin(&r, x, c.n, c.d, ordered ? order : NULL, 0);
         imp_assigner_free(r.assigner);
         r.source = imp_source_of_shards(&file);
-        assert_int_equal(imp_assigner_create(&r.source, r.points.order, 0, &r.assigner, NULL),
+        assert_int_equal(imp_assigner_create(&r.source, r.points.order, &(imp_crew){.threads = 0},
+                                             &r.assigner, NULL),
                          IMP_OK);
         size_t dropped = 0;
         for (int i = 0; i < 3; i++)
@@ -352,7 +357,8 @@ static void test_file(void **state)
     size_t changed;
     imp_point_source source = imp_source_of_shards(&file);
     imp_assigner *assigner;
-    assert_int_equal(imp_assigner_create(&source, NULL, 0, &assigner, NULL), IMP_OK);
+    assert_int_equal(imp_assigner_create(&source, NULL, &(imp_crew){.threads = 0}, &assigner, NULL),
+                     IMP_OK);
     assert_int_equal(truncate(path.text, 9000), 0);
     assert_int_equal(
         imp_assigner_pass(assigner, &clusters, c.lambda, 1, assignment, &changed, &error), IMP_EIO);
@@ -411,7 +417,8 @@ static void test_memory_runs_out(void **state)
         imp_clusters_restart(&clusters, c.d);
         imp_assigner *assigner;
         size_t changed;
-        imp_status status = imp_assigner_create(&points, NULL, 0, &assigner, NULL);
+        imp_status status =
+            imp_assigner_create(&points, NULL, &(imp_crew){.threads = 0}, &assigner, NULL);
         if (!status)
             status =
                 imp_assigner_pass(assigner, &clusters, c.lambda, 1, assignment, &changed, NULL);

@@ -104,7 +104,7 @@ static void compare(const scene *s)
     imp_weighted_means(&slow, &c.points, &shares);
 
     imp_point_source source = imp_source_of_points(&c.points);
-    assert_int_equal(imp_refine(&fast, &source, 3, NULL), IMP_OK);
+    assert_int_equal(imp_refine(&fast, &source, &(imp_crew){.threads = 3}, NULL), IMP_OK);
     assert_int_equal(fast.count, slow.count);
     for (size_t i = 0; i < fast.count; i++) {
         assert_int_equal(fast.label[i], slow.label[i]);
@@ -112,7 +112,7 @@ static void compare(const scene *s)
         for (size_t j = 0; j < s->d; j++)
             expect_close(imp_clusters_mean(&fast, i)[j], imp_clusters_mean(&slow, i)[j]);
     }
-    assert_int_equal(imp_refine(&again, &source, 1, NULL), IMP_OK);
+    assert_int_equal(imp_refine(&again, &source, &(imp_crew){.threads = 1}, NULL), IMP_OK);
     assert_memory_equal(again.mean, fast.mean, fast.count * s->d * sizeof *fast.mean);
     assert_memory_equal(again.weight, fast.weight, fast.count * sizeof *fast.weight);
     imp_shares_release(&shares);
@@ -160,7 +160,7 @@ static void test_small_weights(void **state)
         assert_int_equal(imp_assign_all_softly(&slow, &c.points, &shares, NULL), IMP_OK);
         imp_weighted_means(&slow, &c.points, &shares);
         imp_point_source source = imp_source_of_points(&c.points);
-        assert_int_equal(imp_refine(&fast, &source, 0, NULL), IMP_OK);
+        assert_int_equal(imp_refine(&fast, &source, &(imp_crew){.threads = 0}, NULL), IMP_OK);
         assert_int_equal(fast.count, slow.count);
         for (size_t i = 0; i < fast.count; i++)
             assert_true(fabs(fast.weight[i] - slow.weight[i]) <= 1e-6 * slow.weight[i]);
@@ -189,9 +189,9 @@ static void test_file(void **state)
     copy_clusters(&c.clusters, &from_file);
     copy_clusters(&c.clusters, &from_memory);
     imp_point_source source = imp_source_of_shards(&file);
-    assert_int_equal(imp_refine(&from_file, &source, 2, NULL), IMP_OK);
+    assert_int_equal(imp_refine(&from_file, &source, &(imp_crew){.threads = 2}, NULL), IMP_OK);
     source = imp_source_of_rows(c.x, s.n, s.d);
-    assert_int_equal(imp_refine(&from_memory, &source, 2, NULL), IMP_OK);
+    assert_int_equal(imp_refine(&from_memory, &source, &(imp_crew){.threads = 2}, NULL), IMP_OK);
     assert_int_equal(from_file.count, from_memory.count);
     assert_memory_equal(from_file.mean, from_memory.mean, from_file.count * s.d * sizeof(double));
     imp_npy_shards_close(&file);
@@ -210,7 +210,8 @@ static void test_memory_runs_out(void **state)
     imp_point_source source = imp_source_of_points(&c.points);
     failing_allocator memory = {0};
     while (failing_allocator_next(&memory))
-        failing_allocator_expect(&memory, imp_refine(&c.clusters, &source, 2, NULL));
+        failing_allocator_expect(&memory,
+                                 imp_refine(&c.clusters, &source, &(imp_crew){.threads = 2}, NULL));
     discard(&c);
 }
 

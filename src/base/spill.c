@@ -1,0 +1,88 @@
+/* spill.c - arrays that outgrow memory as mapped files without a name. */
+#define _DEFAULT_SOURCE /* madvise */
+
+#include "base/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* A new file without a name in a folder; negative on failure. */
+static int open_nameless(const char *folder, imp_error *error)
+{
+    char path[4096];
+    int used = snprintf(path, sizeof path, "%s/.imp-scratch-XXXXXX", folder);
+    int descriptor = -1;
+    if (used < 0 || (size_t)used >= sizeof path)
+        errno = ENAMETOOLONG;
+    else
+        descriptor = mkstemp(path);
+    if (descriptor < 0)
+        imp_fail(error, IMP_EIO, "cannot make a file for scratch in '%s': %s", folder,
+                 strerror(errno));
+    else
+        unlink(path);
+    return descriptor;
+}
+
+static imp_status map(imp_spill *spill, const char *folder, size_t bytes, imp_error *error)
+{
+    int descriptor = open_nameless(folder, error);
+    if (descriptor < 0)
+        return IMP_EIO;
+    /* The disk's space is taken at once: a mapped file that does not find any later ends the
+     * process. */
+    int failed = posix_fallocate(descriptor, 0, (off_t)bytes);
+    if (!failed) {
+        spill->values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        failed = spill->values == MAP_FAILED ? errno : 0;
+    }
+    close(descriptor);
+    if (failed) {
+        *spill = (imp_spill){0};
+        return imp_fail(error, IMP_EIO, "cannot make a file of %zu bytes for scratch in '%s': %s",
+                        bytes, folder, strerror(failed));
+    }
+    spill->mapped = true;
+    return IMP_OK;
+}
+
+imp_status imp_spill_create(imp_spill *spill, const imp_spill_place *place, size_t count,
+                            size_t size, imp_error *error)
+{
+    *spill = (imp_spill){.count = count, .size = size};
+    size_t bytes;
+    if (!imp_multiply(count, size, &bytes) || bytes > PTRDIFF_MAX)
+        return imp_fail_memory(error, "numbers of the points");
+    if (place && place->folder && bytes > place->memory)
+        return map(spill, place->folder, bytes, error);
+    spill->values = imp_allocate(count, size);
+    return spill->values ? IMP_OK : imp_fail_memory(error, "numbers of the points");
+}
+
+void imp_spill_leave(const imp_spill *spill, size_t begin, size_t end)
+{
+    if (!spill->mapped)
+        return;
+    /* whole pages, those that the neighbours share included: they are read again */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = begin * spill->size / page * page, to = end * spill->size;
+    madvise((char *)spill->values + from, to - from, MADV_DONTNEED);
+}
+
+void imp_spill_release(imp_spill *spill)
+{
+    if (spill->mapped)
+        munmap(spill->values, spill->count * spill->size);
+    else
+        imp_release(spill->values);
+    *spill = (imp_spill){0};
+}

@@ -1,0 +1,29 @@
+/* crew.h - who works on passes over many points, where what they note goes, and who is told. */
+#ifndef IMP_METHODS_CREW_H
+#define IMP_METHODS_CREW_H
+
+#include <stddef.h>
+
+#include <imp/status.h>
+
+#include "base/ranks.h"
+#include "base/spill.h"
+
+typedef struct imp_crew {
+    int threads;                  /* of this process; 0: as many as the machine offers */
+    const imp_ranks *ranks;       /* NULL: this process alone */
+    const imp_spill_place *place; /* of a number or two for each point; NULL: memory */
+
+    /* Points begin .. end - 1, in the order of the pass, are done with. A failure ends the pass,
+     * which fails with it. May be NULL. */
+    imp_status (*done)(size_t begin, size_t end, void *context, imp_error *error);
+    void *context;
+} imp_crew;
+
+static inline imp_status imp_crew_done(const imp_crew *crew, size_t begin, size_t end,
+                                       imp_error *error)
+{
+    return crew->done ? crew->done(begin, end, crew->context, error) : IMP_OK;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * main.c - the command `imp-mpi`: what `imp` does, by all processes that MPI has started.
+ *
+ * Every rank runs the same command. Rank 0 prints and writes. What the others would say goes to a
+ * file of their own, and is read out only where rank 0 has nothing to complain about itself: a
+ * sentence then names the host and the rank. A rank that fails while others wait for it ends them
+ * all.
+ */
+#define _GNU_SOURCE /* memfd_create */
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <imp/version.h>
+
+#include "cli/cli.h"
+#include "cli/job.h"
+#include "kernels/kernels.h"
+#include "mpi/mpi_ranks.h"
+
+enum { PATIENCE = 2 }; /* seconds that a rank which failed waits for the others to fail, too */
+
+/* ---- who is there ---- */
+
+/* What has to be the same on all ranks for their bits to be the same. */
+typedef struct identity {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    char version[32], isa[16];
+    uint64_t program; /* a checksum of the binary */
+} identity;
+
+/* FNV-1a of the program's file; 0 where it cannot be read. */
+static uint64_t sum_program(void)
+{
+    FILE *file = fopen("/proc/self/exe", "rb");
+    static unsigned char bytes[1 << 16];
+    uint64_t sum = 14695981039346656037u;
+    if (!file)
+        return 0;
+    for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        for (size_t i = 0; i < got; i++)
+            sum = (sum ^ bytes[i]) * 1099511628211u;
+    fclose(file);
+    return sum;
+}
+
+static identity identify(void)
+{
+    identity self = {.program = sum_program()};
+    int length;
+    const imp_kernels *kernels;
+    imp_error error;
+    MPI_Get_processor_name(self.host, &length);
+    snprintf(self.version, sizeof self.version, "%s", imp_version());
+    if (imp_kernels_choose(&kernels, &error) == IMP_OK)
+        snprintf(self.isa, sizeof self.isa, "%s", kernels->name);
+    return self;
+}
+
+/* Whether all ranks compute alike; rank 0 says which does not. */
+static int check_identities(const identity *all, const imp_ranks *ranks)
+{
+    for (int r = 1; r < ranks->size; r++) {
+        bool other_isa = strcmp(all[r].isa, all[0].isa) != 0;
+        if (!other_isa && all[r].program == all[0].program &&
+            strcmp(all[r].version, all[0].version) == 0)
+            continue;
+        if (ranks->rank == 0 && other_isa)
+            imp_complain(0, NULL,
+                         "rank %d on %s computes with %s and rank 0 on %s with %s, so that bits "
+                         "would differ; set IMP_ISA to one that all have",
+                         r, all[r].host, all[r].isa, all[0].host, all[0].isa);
+        else if (ranks->rank == 0)
+            imp_complain(0, NULL,
+                         "rank %d on %s is another imp-mpi (%s) than rank 0 on %s (%s), so that "
+                         "bits would differ; install the same on all",
+                         r, all[r].host, all[r].version, all[0].host, all[0].version);
+        return IMP_EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* ---- what ranks beyond 0 say ---- */
+
+/* Sends standard output nowhere and standard error to a file without a name. Returns where standard
+ * error was. */
+static int silence(int *said)
+{
+    int before = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    *said = memfd_create("imp-mpi", MFD_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    if (*said >= 0)
+        dup2(*said, STDERR_FILENO);
+    return before;
+}
+
+/* Repeats the last line of what a rank said, with who said it. */
+static void speak(int to, int said, const char *host, int rank)
+{
+    char text[4096] = "";
+    off_t size = lseek(said, 0, SEEK_END);
+    off_t from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
+    ssize_t got = pread(said, text, sizeof text - 1, from);
+    text[got > 0 ? got : 0] = '\0';
+    while (got > 0 && text[got - 1] == '\n')
+        text[--got] = '\0';
+    const char *line = strrchr(text, '\n');
+    dprintf(to, "%s (rank %d on %s)\n",
+            line      ? line + 1
+            : text[0] ? text
+                      : "imp-mpi: failed",
+            rank, host);
+}
+
+/* ---- the end ---- */
+
+static bool wait_for(MPI_Request *request, double seconds)
+{
+    double end = MPI_Wtime() + seconds;
+    int done = 0;
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done && MPI_Wtime() < end)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return done;
+}
+
+/* All ranks tell each other how they ended. One that failed does not wait long for the others: they
+ * may wait for it. Returns rank 0's status, or the first other than 0. */
+static int conclude(int status, const imp_ranks *ranks, bool *together)
+{
+    int *all = calloc((size_t)ranks->size, sizeof *all);
+    MPI_Request request;
+    *together = all && MPI_Iallgather(&status, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD,
+                                      &request) == MPI_SUCCESS;
+    if (*together && status != EXIT_SUCCESS)
+        *together = wait_for(&request, PATIENCE);
+    else if (*together)
+        *together = MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    if (!*together)
+        return status; /* and `all` stays, since MPI may still write to it */
+    int first = all[0];
+    for (int r = 1; r < ranks->size && first == EXIT_SUCCESS; r++)
+        first = all[r];
+    bool said = all[0] != EXIT_SUCCESS;
+    if (said && ranks->rank > 0)
+        status = EXIT_SUCCESS; /* it says the same as rank 0 */
+    free(all);
+    return status != EXIT_SUCCESS ? status : ranks->rank > 0 ? EXIT_SUCCESS : first;
+}
+
+/* IMP_MPI_TRAFFIC=1: how many bytes all ranks have sent. */
+static void tell_traffic(const imp_mpi_traffic *own, const imp_ranks *ranks)
+{
+    uint64_t mine[2] = {own->bytes, own->messages}, all[2] = {0};
+    const char *wanted = getenv("IMP_MPI_TRAFFIC");
+    if (!wanted || strcmp(wanted, "1") != 0)
+        return;
+    MPI_Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (ranks->rank == 0)
+        fprintf(stderr, "imp-mpi: %llu bytes in %llu messages\n", (unsigned long long)all[0],
+                (unsigned long long)all[1]);
+}
+
+/* ---- the command ---- */
+
+/* Commands that share their work; the others would only do it as often as there are ranks. */
+static int check_command(int argc, char **argv)
+{
+    static const char *const shared[] = {"train", "eval", "cluster", "predict", "embed", "paper"};
+    if (argc < 2 || argv[1][0] == '-')
+        return EXIT_SUCCESS;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(argv[1], shared[i]) == 0)
+            return EXIT_SUCCESS;
+    return imp_complain(IMP_EXIT_USAGE, NULL,
+                        "'%s' is not for several processes; imp-mpi does train, eval, cluster, "
+                        "predict, embed and paper, and imp the rest",
+                        argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int provided, said = -1, before = STDERR_FILENO;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    imp_mpi_traffic traffic = {0};
+    const imp_ranks ranks = imp_mpi_ranks(&traffic);
+    identity self = identify(), *all = calloc((size_t)ranks.size, sizeof *all);
+    int status = IMP_EXIT_FAILURE;
+    if (ranks.rank > 0)
+        before = silence(&said);
+    if (!all || MPI_Allgather(&self, sizeof self, MPI_BYTE, all, sizeof self, MPI_BYTE,
+                              MPI_COMM_WORLD) != MPI_SUCCESS)
+        imp_complain(status, NULL, "the ranks cannot tell each other who they are");
+    else if ((status = check_identities(all, &ranks)) == EXIT_SUCCESS)
+        status = check_command(argc, argv);
+    free(all);
+    if (status == EXIT_SUCCESS) {
+        imp_job_begin(&ranks);
+        status = imp_job_run(argc, argv);
+    }
+    bool together;
+    fflush(NULL);
+    int own = status;
+    status = conclude(status, &ranks, &together);
+    if (ranks.rank > 0 && own != EXIT_SUCCESS && (!together || status != EXIT_SUCCESS))
+        speak(before, said, self.host, ranks.rank);
+    if (!together)
+        MPI_Abort(MPI_COMM_WORLD, status);
+    tell_traffic(&traffic, &ranks);
+    MPI_Finalize();
+    return status;
+}

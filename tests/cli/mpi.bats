@@ -1,0 +1,100 @@
+# imp-mpi: three ranks give the bits of plain imp, and one that fails ends them all.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    load vectors
+    load mpi
+    mpi_setup
+}
+
+@test "mpi: three ranks train to the bits of one process, and take runs over from each other" {
+    "$IMP" train "${tiny[@]}" --out alone
+    ranks 3 train "${tiny[@]}" --out three
+    cmp alone/model.safetensors three/model.safetensors
+    diff <(cut -d, -f1-9 alone/log.csv) <(cut -d, -f1-9 three/log.csv)
+    ranks 3 train "${tiny[@]}" --out parts --updates 3
+    "$IMP" train --resume parts --updates 4 --quiet
+    ranks 3 train --resume parts --updates 6 --quiet
+    cmp alone/model.safetensors parts/model.safetensors
+}
+
+@test "mpi: three ranks evaluate, cluster and predict alike" {
+    "$IMP" train "${tiny[@]}" --out alone --updates 1
+    for words in "" "--unsupervised --lambda 20"; do
+        # shellcheck disable=SC2086 # words are options
+        "$IMP" eval --model alone/model.safetensors --episodes 7 --quiet $words >one
+        # shellcheck disable=SC2086
+        ranks 3 eval --model alone/model.safetensors --episodes 7 --quiet $words >three
+        diff one three
+    done
+    blobs
+    for words in "dp-means" "dp-means --order random" "imp --sigma 1 --steps 2"; do
+        # shellcheck disable=SC2086
+        "$IMP" cluster x.npy --lambda 100 --method $words --json >one
+        # shellcheck disable=SC2086
+        ranks 3 cluster parts --lambda 100 --method $words --json --memory 0 >three
+        cmp one three
+    done
+    npy y.npy 'np.arange(60) % 30'
+    npy s.npy 'np.load("x.npy")[:60]'
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors >/dev/null
+    for json in "" --json; do
+        # shellcheck disable=SC2086
+        "$IMP" predict m.safetensors x.npy --open-set -o one.npy $json >one
+        # shellcheck disable=SC2086
+        ranks 3 predict m.safetensors parts --open-set -o three.npy $json >three
+        cmp one three
+        cmp one.npy three.npy
+    done
+}
+
+@test "mpi: three ranks embed pictures alike, broken ones too" {
+    "$IMP" data export glyphs drawings --alphabets 2 --fewest-characters 2 --most-characters 2 >/dev/null
+    broken=$(find drawings -name '*.png' | sort | tail -n 1)
+    head -c 100 "$broken" >cut && mv cut "$broken"
+    "$IMP" embed drawings --skip-broken -o one.npy
+    ranks 3 embed drawings --skip-broken -o three.npy
+    cmp one.npy three.npy
+    cmp one.txt three.txt
+    run --separate-stderr ranks 3 embed drawings -o none.npy
+    [ "$status" -eq 1 ]
+    [ "$(grep -c "imp embed: $broken: " <<<"$stderr")" -eq 1 ]
+    [ ! -e none.npy ]
+}
+
+@test "mpi: an error of all ranks is told once, one of a single rank with its name" {
+    run --separate-stderr ranks 3 train --out here --updates none
+    [ "$status" -eq 2 ]
+    [ "$(grep -c "imp train: option '--updates'" <<<"$stderr")" -eq 1 ]
+    run --separate-stderr ranks 3 demo
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"imp: 'demo' is not for several processes; imp-mpi does train, "* ]]
+    # Only one rank cannot read its part.
+    blobs
+    cat >unlike <<'SCRIPT'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || cd elsewhere
+exec "$IMP_MPI" "$@"
+SCRIPT
+    chmod +x unlike
+    mkdir elsewhere
+    run --separate-stderr mpirun --oversubscribe -np 3 ./unlike cluster x.npy --lambda 100 -o out.npy
+    [ "$status" -ne 0 ]
+    [[ $stderr == *"imp cluster: cannot read 'x.npy': No such file or directory (rank 1 on "* ]]
+    [ ! -e out.npy ]
+}
+
+@test "mpi: ranks that would give other bits are refused" {
+    cat >unlike <<'SCRIPT'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || export IMP_ISA=portable
+exec "$IMP_MPI" "$@"
+SCRIPT
+    chmod +x unlike
+    "$IMP" train "${tiny[@]}" --out alone --updates 1
+    run --separate-stderr mpirun --oversubscribe -np 3 ./unlike eval --model alone/model.safetensors
+    if [ "$status" -eq 0 ]; then
+        skip "this machine has but one instruction set"
+    fi
+    [[ $stderr == *"imp: rank 1 on "*" computes with portable and rank 0 on "* ]]
+}

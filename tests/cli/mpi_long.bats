@@ -1,0 +1,116 @@
+# imp-mpi at length: any number of ranks, hosts that die, a full disk, a slow rank, MPICH.
+bats_require_minimum_version 1.5.0 # run --separate-stderr
+
+setup() {
+    load vectors
+    load mpi
+    mpi_setup
+    endless=("${tiny[@]}" --updates 100000)
+    status=0
+}
+
+teardown() {
+    hosts_down 3
+}
+
+# resumes_alike FOLDER: a run that was broken off ends as one that was not, on two ranks and alone.
+resumes_alike() {
+    local updates
+    updates=$(($(tail -n 1 "$1/log.csv" | cut -d, -f1) + 3))
+    cp -r "$1" alone
+    "$IMP" train --resume alone --updates "$updates" --quiet
+    ranks 2 train --resume "$1" --updates "$updates" --quiet
+    "$IMP" train "${tiny[@]}" --updates "$updates" --out whole
+    cmp alone/model.safetensors whole/model.safetensors
+    cmp "$1/model.safetensors" whole/model.safetensors
+}
+
+@test "mpi: 1, 2, 4 and 7 ranks give the bits of one process" {
+    blobs
+    "$IMP" train "${tiny[@]}" --out run0
+    "$IMP" train "${tiny[@]}" --learner maml --inner-steps 1 --out maml0
+    "$IMP" cluster x.npy --lambda 100 --method dp-means --json >hard0
+    "$IMP" cluster x.npy --lambda 100 --sigma 1 --json >soft0
+    for count in 1 2 4 7; do
+        ranks "$count" train "${tiny[@]}" --out "run$count"
+        cmp run0/model.safetensors "run$count/model.safetensors"
+        ranks "$count" train "${tiny[@]}" --learner maml --inner-steps 1 --out "maml$count"
+        cmp maml0/model.safetensors "maml$count/model.safetensors"
+        ranks "$count" cluster parts --lambda 100 --method dp-means --json >hard
+        ranks "$count" cluster parts --lambda 100 --sigma 1 --json >soft
+        cmp hard0 hard
+        cmp soft0 soft
+    done
+}
+
+@test "mpi: a rank that is killed ends the job, which resumes to the same bits" {
+    ranks 3 train "${endless[@]}" --out run 2>said &
+    job=$!
+    begun run 4
+    kill -KILL "$(pgrep -n -f "^$IMP_MPI train .* --out run")"
+    wait "$job" || status=$?
+    [ "$status" -ne 0 ]
+    grep -E "process rank [0-9] .*on node .* exited on signal 9" said
+    resumes_alike run
+}
+
+@test "mpi: SIGTERM at any rank saves, as Ctrl-C does" {
+    ranks 3 train "${endless[@]}" --out run 2>said &
+    job=$!
+    begun run 4
+    kill -TERM "$(pgrep -n -f "^$IMP_MPI train .* --out run")"
+    wait "$job" || status=$?
+    [ "$status" -eq 130 ]
+    grep "stopped after update .*; go on with: imp train --resume run" said
+    resumes_alike run
+}
+
+@test "mpi: a rank that is slow is waited for" {
+    ranks 3 train "${tiny[@]}" --updates 100 --out run &
+    job=$!
+    begun run 2
+    slow=$(pgrep -n -f "^$IMP_MPI train .* --out run")
+    kill -STOP "$slow"
+    sleep 5
+    kill -CONT "$slow"
+    wait "$job"
+    "$IMP" train "${tiny[@]}" --updates 100 --out alone
+    cmp run/model.safetensors alone/model.safetensors
+}
+
+@test "mpi: a full disk of rank 0 ends the job with a sentence" {
+    mkdir small
+    mount -t tmpfs -o size=200k none small || skip "this user cannot mount"
+    run --separate-stderr timeout 60 mpirun --oversubscribe -np 3 "$IMP_MPI" train "${endless[@]}" --out small/run
+    ls -l small/run
+    umount small
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    [[ $stderr == *"imp train: cannot write "*"No space left on device"* ]]
+}
+
+@test "mpi: a host that is cut off ends the job within seconds, which resumes to the same bits" {
+    hosts_up 3
+    "$IMP" train "${tiny[@]}" --out alone
+    on_hosts 3 train "${tiny[@]}" --out three
+    cmp alone/model.safetensors three/model.safetensors
+    rm -r alone three
+    on_hosts 3 train "${endless[@]}" --out run >said 2>&1 &
+    job=$!
+    begun run 4
+    ip link set impv2 down
+    wait "$job" || status=$?
+    [ "$status" -ne 0 ]
+    grep "10.77.0.2" said
+    resumes_alike run
+}
+
+@test "mpi: MPICH gives the same bits as Open MPI" {
+    command -v mpicc.mpich >/dev/null || skip "there is no MPICH here"
+    cmake -S "$BATS_TEST_DIRNAME/../.." -B build -DIMP_BUILD_TESTS=OFF -DBUILD_SHARED_LIBS=OFF \
+        -DMPI_C_COMPILER=mpicc.mpich >/dev/null
+    cmake --build build --target imp_mpi_command -j 2 >/dev/null
+    ldd build/bin/imp-mpi | grep libmpich
+    "$IMP" train "${tiny[@]}" --out alone
+    mpirun.mpich -np 3 build/bin/imp-mpi train "${tiny[@]}" --out three
+    cmp alone/model.safetensors three/model.safetensors
+}
