@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Clustering more points than memory holds: how much memory and time it takes.
+
+usage: bench/larger.py [--imp IMP] [--folder FOLDER] [--gigabytes N] [--copies N] [--rounds N]
+                       [--part prepare|whole|passes] [--output JSON]
+
+Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for the next
+time), and a folder of shards that are links to it (10, so 40 GB).
+
+- whole: clusters the folder with DP-means and records wall-clock seconds, peak memory (the most that
+  was resident) and what was found.
+- passes: how long later passes over the one file take when its points are read from the file in
+  blocks, and when they are held in memory, where a pipe's points are; in turns, the difference of a
+  clustering of two passes and one of one, so that opening and reading first do not count.
+
+A part keeps what the other one found in the output file.
+"""
+import argparse
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+
+import numpy
+
+CLUSTERS, DIMENSIONS, SPREAD, LAMBDA = 1000, 128, 3.0, 800
+BLOCK = 1 << 16
+
+
+def write_points(path, count, seed=1):
+    """Points around centers, of which every one gets as many up to one; the order is mixed."""
+    random = numpy.random.default_rng(seed)
+    centers = (SPREAD * random.standard_normal((CLUSTERS, DIMENSIONS))).astype("float32")
+    header = numpy.lib.format.header_data_from_array_1_0(numpy.empty((0, DIMENSIONS), "float32"))
+    header["shape"] = (count, DIMENSIONS)
+    with open(path + ".part", "wb") as file:
+        numpy.lib.format.write_array_header_1_0(file, header)
+        for begin in range(0, count, BLOCK):
+            size = min(BLOCK, count - begin)
+            which = (begin + numpy.arange(size)) * 7919 % CLUSTERS
+            noise = random.standard_normal((size, DIMENSIONS), dtype="float32")
+            file.write((centers[which] + noise).tobytes())
+    os.rename(path + ".part", path)
+
+
+def prepare(folder, gigabytes, copies):
+    os.makedirs(os.path.join(folder, "shards"), exist_ok=True)
+    path = os.path.join(folder, f"points-{gigabytes}.npy")
+    count = gigabytes * 10**9 // (4 * DIMENSIONS)
+    if not os.path.exists(path):
+        write_points(path, count)
+    shards = os.path.join(folder, f"shards-{gigabytes}-{copies}")
+    os.makedirs(shards, exist_ok=True)
+    for i in range(copies):
+        link = os.path.join(shards, f"{i:03}.npy")
+        if not os.path.exists(link):
+            os.link(path, link)
+    return path, shards, count
+
+
+def run(command, shell=False):
+    """Seconds, peak resident bytes, and the output of a command."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, shell=shell, stdout=subprocess.PIPE, text=True,
+                               executable="/bin/bash" if shell else None)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"bench/larger.py: {command} failed")
+    return time.perf_counter() - begin, usage.ru_maxrss * 1024, output
+
+
+def whole(options, shards, count):
+    command = [options.imp, "cluster", shards, "--method", "dp-means", "--lambda", str(LAMBDA),
+               "--memory", "0", "-o", os.path.join(options.folder, "labels.npy"), "--json"]
+    seconds, memory, output = run(command)
+    found = json.loads(output)
+    labels = numpy.load(os.path.join(options.folder, "labels.npy"), mmap_mode="r")
+    return {"command": " ".join(["imp", "cluster", "SHARDS"] + command[3:9]),
+            "points": count * options.copies, "dimensions": DIMENSIONS,
+            "bytes": 4 * DIMENSIONS * count * options.copies, "true_clusters": CLUSTERS,
+            "clusters": found["clusters"], "passes": found["steps"],
+            "converged": found["converged"], "seconds": round(seconds, 1),
+            "peak_bytes": memory, "labels": len(labels),
+            "sizes": [min(found["sizes"]), max(found["sizes"])]}
+
+
+def passes(options, path):
+    """Seconds of a pass, by file and by memory: the difference of the least times of many turns,
+    which on a busy machine are those that were disturbed least."""
+    words = "--method dp-means --lambda {} --json --memory 100000 -o {}".format(
+        LAMBDA, os.path.join(options.folder, "labels.npy"))
+    taken = {}
+    for _ in range(options.rounds):
+        for kind, points in (("file", path), ("memory", f"<(cat {path})")):
+            for steps in (1, 2):
+                seconds, _, _ = run(f"{options.imp} cluster {points} {words} --steps {steps}",
+                                    shell=True)
+                taken.setdefault(f"{kind}_{steps}", []).append(round(seconds, 3))
+    least = {key: min(values) for key, values in taken.items()}
+    one = {kind: least[kind + "_2"] - least[kind + "_1"] for kind in ("file", "memory")}
+    return {"bytes": os.path.getsize(path), "seconds": taken,
+            "pass_from_file": round(one["file"], 3), "pass_in_memory": round(one["memory"], 3),
+            "file_over_memory": round(one["file"] / one["memory"], 3)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--imp", default="build/release/bin/imp")
+    parser.add_argument("--folder", default="build/bench/larger")
+    parser.add_argument("--gigabytes", type=int, default=4)
+    parser.add_argument("--copies", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--part", choices=["prepare", "whole", "passes"])
+    parser.add_argument("--output")
+    options = parser.parse_args()
+    path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
+    result = {}
+    if options.output and os.path.exists(options.output):
+        with open(options.output, encoding="utf-8") as file:
+            result = json.load(file)
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        result["machine"] = re.search("model name\\s*: (.*)", file.read())[1]
+    result["threads"] = len(os.sched_getaffinity(0))
+    if options.part in (None, "whole"):
+        result["whole"] = whole(options, shards, count)
+    if options.part in (None, "passes"):
+        result["passes"] = passes(options, path)
+    text = json.dumps(result, indent=1)
+    print(text)
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    main()

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""What several processes gain and what they send: imp-mpi against imp, and a model of both.
+
+usage: bench/ranks.py PART... [--imp IMP] [--imp-mpi IMP_MPI] [--folder FOLDER] [--output JSON]
+
+- speed: 2 ranks with a thread each against 1 process with 2 threads, in turns: updates of 8 episodes
+  (Conv4, alphabets of glyphs), and passes of DP-means.
+- traffic: bytes that the ranks send, counted by them, beside what the model says.
+- network: the same on hosts that are network namespaces, whose links are throttled: the bytes that
+  the kernel counts on them, and how much longer it takes than unthrottled, beside the model's.
+- model: how far 1 to 256 ranks would be of use on 1 and 10 Gbit/s, by the times that `speed` found
+  and the model that `traffic` and `network` check; and a plot beside the JSON.
+
+Every part keeps what the others found in the output file.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+PIECE = 4 << 14  # bytes that go along the chain together (src/base/ranks.c)
+TRAIN = ["--data", "glyphs", "--task", "alphabets", "--way", "10", "--accumulate", "8",
+         "--validate-every", "0", "--log-every", "1", "--checkpoint-every", "1000", "--quiet"]
+CLUSTER = {"points": 1000000, "dimensions": 64, "clusters": 1000, "lambda": 500}
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "IMP_MPI_TRAFFIC": "1"}
+
+
+def fail(sentence):
+    sys.exit("bench/ranks.py: " + sentence)
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.points = os.path.join(options.folder, "points.npy")
+        os.makedirs(options.folder, exist_ok=True)
+        if not os.path.exists(self.points):
+            import numpy
+            random = numpy.random.default_rng(1)
+            centers = 3 * random.standard_normal((CLUSTER["clusters"], CLUSTER["dimensions"]))
+            which = numpy.arange(CLUSTER["points"]) * 7919 % CLUSTER["clusters"]
+            noise = random.standard_normal((CLUSTER["points"], CLUSTER["dimensions"]))
+            numpy.save(self.points, (centers[which] + noise).astype("float32"))
+
+    def command(self, ranks, threads, words, hosts=None):
+        words = words + ["--threads", str(threads)]
+        if ranks == 0:
+            return [self.options.imp] + words
+        if hosts:
+            return hosts.command(ranks) + [self.options.imp_mpi] + words
+        return ["mpirun", "--oversubscribe", "-np", str(ranks), self.options.imp_mpi] + words
+
+    def run(self, command):
+        begin = time.perf_counter()
+        done = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            fail(f"{' '.join(command)} failed: {done.stderr}")
+        sent = re.search(r"imp-mpi: (\d+) bytes in (\d+) messages", done.stderr)
+        return time.perf_counter() - begin, int(sent[1]) if sent else 0
+
+    def train(self, ranks, threads, updates, hosts=None):
+        """The least seconds of an update, and bytes sent in all of them."""
+        run = os.path.join(self.options.folder, "run")
+        shutil.rmtree(run, ignore_errors=True)
+        words = ["train", *TRAIN, "--updates", str(updates), "--out", run]
+        _, sent = self.run(self.command(ranks, threads, words, hosts))
+        with open(os.path.join(run, "log.jsonl"), encoding="utf-8") as file:
+            seconds = [json.loads(line)["seconds"] for line in file]
+        each = [b - a for a, b in zip(seconds, seconds[1:])]
+        return min(each), sent
+
+    def cluster(self, ranks, threads, passes, hosts=None, points=None):
+        words = ["cluster", points or self.points, "--method", "dp-means", "--lambda",
+                 str(CLUSTER["lambda"]), "--steps", str(passes), "--json", "-o",
+                 os.path.join(self.options.folder, "labels.npy")]
+        return self.run(self.command(ranks, threads, words, hosts))
+
+
+# ---- the model ----
+
+def train_bytes(ranks, model):
+    """All ranks' bytes of an update: the running sum along the chain and to all, what each episode
+    showed, and whether anybody wants to stop."""
+    gradient = 4 * model["numbers"]
+    told = model["episodes"] * (model["told"] + 8 * model["statistics"])
+    return (ranks - 1) * (2 * gradient + told + 8 * ranks)
+
+
+def pass_bytes(ranks, points, dimensions, clusters, blocks):
+    """All ranks' bytes of a pass of DP-means in which no point starts a cluster."""
+    return (ranks - 1) * (4 * points + 8 * ranks * blocks + 8 * clusters * dimensions)
+
+
+def train_seconds(ranks, model, episode, rate, latency):
+    """An update: this rank's episodes one after the other, then the chain, in which pieces follow
+    each other, and the broadcast."""
+    import math
+    gradient = 4 * model["numbers"]
+    compute = math.ceil(model["episodes"] / ranks) * episode + model["rest"]
+    if ranks == 1:
+        return compute
+    pieces = math.ceil(gradient / PIECE)
+    chain = (pieces + ranks - 2) * (PIECE / rate + latency)
+    tell = 2 * gradient / rate + 2 * math.log2(ranks) * latency
+    told = model["episodes"] * (model["told"] + 8 * model["statistics"])
+    return compute + chain + tell + told / rate + 4 * math.log2(ranks) * latency
+
+
+def pass_seconds(ranks, shared, alone, points, dimensions, clusters, blocks, rate, latency):
+    """A pass: comparing is shared, reading and settling is not; each block is told to all, and the
+    sums at the end."""
+    import math
+    if ranks == 1:
+        return shared + alone
+    wire = (4 * points + 8 * clusters * dimensions) / rate
+    return shared / ranks + alone + wire + blocks * 3 * math.log2(ranks) * latency
+
+
+# ---- hosts ----
+
+class Hosts:
+    """Network namespaces with an address each, whose links have a rate."""
+
+    def __init__(self, count, folder):
+        self.count, self.agent = count, os.path.abspath(os.path.join(folder, "agent"))
+        with open(self.agent, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nnumber=${1##*.}\nshift\nexec ip netns exec "impbench$number" '
+                       'unshare --uts sh -c "hostname impbench$number; $*"\n')
+        os.chmod(self.agent, 0o755)
+
+    def ip(self, words):
+        subprocess.run(["ip"] + words.split(), check=True)
+
+    def __enter__(self):
+        self.ip("link add impbench type bridge")
+        self.ip("link set impbench up")
+        for i in range(1, self.count + 1):
+            self.ip(f"netns add impbench{i}")
+            self.ip(f"link add impb{i} type veth peer name eth0 netns impbench{i}")
+            self.ip(f"link set impb{i} master impbench up")
+            self.ip(f"-n impbench{i} addr add 10.78.0.{i}/24 dev eth0")
+            self.ip(f"-n impbench{i} link set eth0 up")
+            self.ip(f"-n impbench{i} link set lo up")
+        return self
+
+    def throttle(self, megabits):
+        for i in range(1, self.count + 1):
+            words = ["ip", "netns", "exec", f"impbench{i}", "tc", "qdisc"]
+            subprocess.run(words + ["del", "dev", "eth0", "root"], stderr=subprocess.DEVNULL,
+                           check=False)
+            if megabits:
+                subprocess.run(words + ["add", "dev", "eth0", "root", "tbf", "rate",
+                                        f"{megabits}mbit", "burst", "128kb", "latency", "100ms"],
+                               check=True)
+
+    def bytes(self):
+        """What all hosts have sent."""
+        total = 0
+        for i in range(1, self.count + 1):
+            with open(f"/sys/class/net/impb{i}/statistics/rx_bytes", encoding="utf-8") as file:
+                total += int(file.read())
+        return total
+
+    def command(self, ranks):
+        hosts = ",".join(f"10.78.0.{i}" for i in range(1, ranks + 1))
+        return ["ip", "netns", "exec", "impbench1", "unshare", "--uts", "sh", "-c",
+                'hostname impbench1; exec "$@"', "sh", "mpirun", "--host", hosts, "--mca",
+                "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", "--mca",
+                "oob_tcp_if_include", "10.78.0.0/24", "--mca", "btl_tcp_if_include",
+                "10.78.0.0/24", "-x", "IMP_MPI_TRAFFIC"]
+
+    def __exit__(self, *_):
+        for i in range(1, self.count + 1):
+            self.ip(f"netns del impbench{i}")
+        self.ip("link del impbench")
+
+
+# ---- the parts ----
+
+def learned(bench):
+    """How many numbers a step has, from the model of a run."""
+    run = os.path.join(bench.options.folder, "run")
+    with open(os.path.join(run, "model.safetensors"), "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+    count = {"numbers": 0, "statistics": 0}
+    for name, tensor in header.items():
+        if name == "__metadata__":
+            continue
+        values = 1
+        for length in tensor["shape"]:
+            values *= length
+        if "running_mean" in name or "running_var" in name:
+            count["statistics"] += values
+        elif "num_batches" not in name:
+            count["numbers"] += values
+    return count
+
+
+def speed(bench, result):
+    """The least time of many turns: on a busy machine it is the one that was disturbed least."""
+    ways = (("threads", 0, 2), ("ranks", 2, 1), ("one", 0, 1))
+    times = {f"{what}_{name}": [] for what in ("train", "cluster", "start") for name, *_ in ways}
+    tiny = os.path.join(bench.options.folder, "tiny.npy")
+    if not os.path.exists(tiny):
+        import numpy
+        numpy.save(tiny, numpy.load(bench.points, mmap_mode="r")[:2000])
+    for _ in range(bench.options.rounds):
+        for name, ranks, threads in ways:
+            times["train_" + name].append(bench.train(ranks, threads, bench.options.updates)[0])
+            times["cluster_" + name].append(bench.cluster(ranks, threads, 2)[0])
+            times["start_" + name].append(bench.cluster(ranks, threads, 2, points=tiny)[0])
+    least = {key: round(min(values), 4) for key, values in times.items()}
+    for name, *_ in ways:  # without the time that processes need to start and end
+        least["cluster_" + name] = round(least["cluster_" + name] - least.pop("start_" + name), 4)
+    result["speed"] = {
+        "rounds": bench.options.rounds, "episodes": 8, "cluster": CLUSTER, "seconds": least,
+        "train_ratio": round(least["train_threads"] / least["train_ranks"], 3),
+        "cluster_ratio": round(least["cluster_threads"] / least["cluster_ranks"], 3)}
+
+
+def traffic(bench, result):
+    rows = []
+    for ranks in (2, 4):
+        _, few = bench.train(ranks, 1, 2)
+        _, many = bench.train(ranks, 1, 3)
+        model = {**learned(bench), "episodes": 8, "told": 568}
+        _, one = bench.cluster(ranks, 1, 1)
+        _, two = bench.cluster(ranks, 1, 2)
+        rows.append({"ranks": ranks, "update": many - few,
+                     "update_by_model": train_bytes(ranks, model), "pass": two - one,
+                     "pass_by_model": pass_bytes(ranks, CLUSTER["points"], CLUSTER["dimensions"],
+                                                 CLUSTER["clusters"], blocks_of())})
+    result["traffic"] = {"model": model, "rows": rows}
+
+
+def blocks_of():
+    """How many blocks a pass has in which no cluster is made (src/methods/assign.c)."""
+    points, size, count, begin = CLUSTER["points"], 96, 0, 0
+    while begin < points:
+        begin += size
+        size = min(2 * size, 73728)
+        count += 1
+    return count
+
+
+def network(bench, result):
+    rows = []
+    with Hosts(3, bench.options.folder) as hosts:
+        for ranks in (2, 3):
+            for megabits in (None, 1000, 100):
+                hosts.throttle(megabits)
+                before = hosts.bytes()
+                seconds, sent = bench.train(ranks, 1, 4, hosts)
+                train_wire = hosts.bytes() - before
+                before = hosts.bytes()
+                passes, passed = bench.cluster(ranks, 1, 4, hosts)
+                rows.append({"ranks": ranks, "megabits": megabits, "update": round(seconds, 4),
+                             "sent": sent, "on_the_wire": train_wire,
+                             "cluster": round(passes, 3), "cluster_sent": passed,
+                             "cluster_on_the_wire": hosts.bytes() - before})
+    result["network"] = {"rows": rows}
+
+
+def model(bench, result):
+    learnt = result["traffic"]["model"]
+    least = result["speed"]["seconds"]
+    # A machine is a rank with two threads. What two ranks do not share shows in their time.
+    episode = least["train_threads"] / 8
+    learnt = {**learnt, "rest": 0}
+    alone = max(2 * least["cluster_ranks"] - least["cluster_one"], 0)
+    shared = max(least["cluster_threads"] - alone, 0)
+    curves = {}
+    for name, rate, latency in (("1 Gbit/s", 125e6, 50e-6), ("10 Gbit/s", 1250e6, 20e-6)):
+        for episodes in (8, 64):
+            train = {**learnt, "episodes": episodes}
+            base = train_seconds(1, train, episode, rate, latency)
+            curves[f"{episodes} episodes, {name}"] = [
+                (r, base / train_seconds(r, train, episode, rate, latency)) for r in ranks_of()]
+        n, k, d = 10**8, 1000, 128
+        scale = n / CLUSTER["points"] * d / CLUSTER["dimensions"]
+        base = pass_seconds(1, shared * scale, alone * scale, n, d, k, n // 65088, rate, latency)
+        curves[f"10^8 points, {name}"] = [
+            (r, base / pass_seconds(r, shared * scale, alone * scale, n, d, k, n // 65088, rate,
+                                    latency)) for r in ranks_of()]
+    result["model"] = {
+        "episode_seconds": episode, "cluster_shared": shared, "cluster_alone": alone,
+        "ends": {name: max(points, key=lambda p: p[1]) for name, points in curves.items()},
+        "curves": curves}
+    plot(curves, os.path.splitext(bench.options.output)[0] + ".svg")
+
+
+def ranks_of():
+    return [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
+
+
+def plot(curves, path):
+    import matplotlib
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "imp"
+    from matplotlib import pyplot
+    figure, axis = pyplot.subplots(figsize=(7, 4.5))
+    for name, points in curves.items():
+        style = "--" if "10 Gbit" in name else "-"
+        axis.plot([p[0] for p in points], [p[1] for p in points], style, label=name)
+    axis.plot(ranks_of(), ranks_of(), ":", color="gray", label="as many times")
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log", base=2)
+    axis.set_xlabel("ranks")
+    axis.set_ylabel("times as fast as one")
+    axis.legend(fontsize=7)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="+", choices=["speed", "traffic", "network", "model"])
+    parser.add_argument("--imp", default="build/release/bin/imp")
+    parser.add_argument("--imp-mpi", default="build/release/bin/imp-mpi")
+    parser.add_argument("--folder", default="build/bench/ranks")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--updates", type=int, default=6)
+    parser.add_argument("--output", default="bench/results/ranks.json")
+    options = parser.parse_args()
+    result = {}
+    if os.path.exists(options.output):
+        with open(options.output, encoding="utf-8") as file:
+            result = json.load(file)
+    bench = Bench(options)
+    for part in options.parts:
+        {"speed": speed, "traffic": traffic, "network": network, "model": model}[part](bench, result)
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(json.dumps(result, indent=1) + "\n")
+    print(json.dumps({key: result[key] for key in options.parts}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
