@@ -129,6 +129,7 @@ imp_status imp_classifier_begin(imp_classifier *classifier, const imp_learner *l
                            .images = episode->queries,
                            .way = episode->way};
     classifier->step = episode->index;
+    imp_network_take_state(classifier->network, learner->network);
     imp_network_set_dropout(classifier->network, training);
     /* a query may come with the supports */
     size_t most = episode->supports >= episode->queries ? episode->supports + 1 : episode->queries;

@@ -15,6 +15,7 @@
 #include "nn/statistics.h"
 
 struct imp_hessian {
+    const imp_network *source; /* whose state is that of `network` */
     imp_network *network;
     const float *direction;
     float *workspace; /* tangents of outputs, of gradients, and a spare array */
@@ -29,6 +30,7 @@ imp_status imp_hessian_create(const imp_network *network, imp_hessian **out, imp
     imp_hessian *hessian = imp_allocate_zeroed(1, sizeof *hessian);
     if (!hessian)
         return imp_fail_memory(error, "second derivatives");
+    hessian->source = network;
     imp_status status = imp_network_draft_with_tangents(network->description, &network->options,
                                                         &hessian->network, error);
     if (!status)
@@ -122,6 +124,7 @@ imp_status imp_hessian_forward(imp_hessian *hessian, const float *parameters,
 {
     imp_network *network = hessian->network;
     imp_network_use_parameters(network, parameters);
+    imp_network_take_state(network, hessian->source);
     hessian->direction = direction;
     imp_status status = imp_network_forward_apart(network, images, count, embeddings, error);
     if (!status)

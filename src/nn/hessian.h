@@ -13,8 +13,9 @@
 
 typedef struct imp_hessian imp_hessian;
 
-/* For networks of that description and input, which is all it takes from `network`. Free with
- * imp_hessian_free(). IMP_ENOMEM. */
+/* For networks of that description and input; of `network`, which must outlive it, forward takes no
+ * more than what it knows of the data (imp_network_take_state()). Free with imp_hessian_free().
+ * IMP_ENOMEM. */
 imp_status imp_hessian_create(const imp_network *network, imp_hessian **out, imp_error *error);
 
 /* NULL is allowed. */

@@ -335,6 +335,12 @@ void imp_network_follow(imp_network *network, const double *statistics)
         network->state[i] += (float)(IMP_NORM_MOMENTUM * (statistics[i] - network->state[i]));
 }
 
+void imp_network_take_state(imp_network *to, const imp_network *from)
+{
+    if (from->state_count > 0)
+        memcpy(to->state, from->state, from->state_count * sizeof *to->state);
+}
+
 imp_status imp_network_forward(imp_network *network, const float *images, size_t count,
                                float *embeddings, imp_error *error)
 {

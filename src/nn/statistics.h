@@ -21,4 +21,8 @@ const double *imp_network_statistics(const imp_network *network, size_t *count);
  * what imp_network_forward() does, to the bit. */
 void imp_network_follow(imp_network *network, const double *statistics);
 
+/* Gives `to`, which begins with the layers of `from`, what these know of the data without having
+ * learned it: running statistics, and what the layer standard was told. */
+void imp_network_take_state(imp_network *to, const imp_network *from);
+
 #endif
