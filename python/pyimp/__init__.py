@@ -11,6 +11,7 @@ from .clustering import DPMeans, InfiniteMixtureClustering
 from .embedding import Embedding
 from .episodes import Dataset, Episode, Episodes
 from .mixture import InfiniteMixturePrototypes
+from .suggestion import Suggester, suggest
 from .training import Evaluation, Training, evaluate, train
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "Evaluation",
     "InfiniteMixtureClustering",
     "InfiniteMixturePrototypes",
+    "Suggester",
     "Training",
     "__version__",
     "evaluate",
     "methods",
     "metrics",
+    "suggest",
     "train",
 ]

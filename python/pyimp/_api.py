@@ -109,6 +109,43 @@ class Clustering(Structure):
 CLUSTER_CHOICES = ("given", "apart", "wanted", "gap")
 
 
+# ---- suggest.h ----
+
+REASONS = ("typical", "unsure")
+
+
+class SuggesterOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("group", c_void_p),
+        ("metric", c_int),
+        ("threads", c_int),
+    ]
+
+
+class Suggestion(Structure):
+    _fields_ = [
+        ("point", c_size_t),
+        ("reason", c_int),
+        ("group", c_int32),
+        ("guess", c_int32),
+        ("sure", c_double),
+    ]
+
+
+class SuggesterSummary(Structure):
+    _fields_ = [
+        ("points", c_size_t),
+        ("dimensions", c_size_t),
+        ("groups", c_size_t),
+        ("groups_asked", c_size_t),
+        ("answered", c_size_t),
+        ("skipped", c_size_t),
+        ("metric", c_int),
+        ("expected", c_double),
+    ]
+
+
 # ---- metrics.h ----
 
 AVERAGES = {"arithmetic": 0, "geometric": 1, "min": 2, "max": 3}
@@ -535,6 +572,10 @@ STRUCTURES = {
     "imp_rule": Rule,
     "imp_cluster_options": ClusterOptions,
     "imp_clustering": Clustering,
+    "imp_suggester_options": SuggesterOptions,
+    "imp_suggestion": Suggestion,
+    "imp_suggester_summary": SuggesterSummary,
+    "imp_cluster_pair": ClusterPair,
     "imp_interval": Interval,
     "imp_glyph_options": GlyphOptions,
     "imp_dataset_options": DatasetOptions,
@@ -580,6 +621,20 @@ FUNCTIONS = {
     "imp_cluster": (_status, [_points, _count, _count, POINTER(ClusterOptions), _new, _error]),
     "imp_clustering_free": (None, [_object]),
     "imp_cluster_assign": (_status, [_points, _count, _points, _count, _count, _labels, _error]),
+    # suggest.h
+    "imp_suggester_options_init": (None, [POINTER(SuggesterOptions), _count]),
+    "imp_suggester_create": (
+        _status,
+        [_points, _count, _count, POINTER(SuggesterOptions), _new, _error],
+    ),
+    "imp_suggester_free": (None, [_object]),
+    "imp_suggester_answer": (_status, [_object, _count, c_int32, _error]),
+    "imp_suggester_next": (
+        _status,
+        [_object, _count, POINTER(Suggestion), POINTER(c_size_t), _error],
+    ),
+    "imp_suggester_guess": (None, [_object, _labels, _points]),
+    "imp_suggester_summarize": (SuggesterSummary, [_object]),
     # metrics.h
     "imp_mean_interval": (Interval, [c_void_p, _count]),
     "imp_accuracy": (Interval, [_labels, _labels, _count]),

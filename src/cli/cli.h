@@ -68,6 +68,8 @@ int imp_command_predict(int argc, char **argv);
 extern const imp_usage imp_embed_usage;
 int imp_command_embed(int argc, char **argv);
 
+extern const imp_usage imp_suggest_usage;
+int imp_command_suggest(int argc, char **argv);
 extern const imp_usage imp_train_usage;
 int imp_command_train(int argc, char **argv);
 

@@ -23,6 +23,7 @@ const imp_command imp_commands[] = {
     {&imp_paper_usage, imp_command_paper},
     {&imp_plot_usage, imp_command_plot},
     {&imp_predict_usage, imp_command_predict},
+    {&imp_suggest_usage, imp_command_suggest},
     {&imp_train_usage, imp_command_train},
     {NULL, NULL},
 };
