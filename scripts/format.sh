@@ -7,6 +7,8 @@ mapfile -d '' files < <(find bench examples include src tests -name '*.[ch]' -pr
 case ${1:-} in
 '') clang-format -i "${files[@]}" ;;
 --check)
+    # All at once, and one by one only where something is to be said.
+    clang-format --dry-run --Werror "${files[@]}" 2>/dev/null && exit
     status=0
     # Who is to blame is looked for only where somebody is.
     printf '%s\0' "${files[@]}" |
