@@ -27,7 +27,7 @@ declare -A may_use=(
 )
 
 declare -A layer_of=(
-    [export]=base [memory]=base [option]=base [status]=base [version]=base
+    [export]=base [memory]=base [option]=base [status]=base [threads]=base [version]=base
     [encoder]=nn [network]=nn [optimizer]=nn
     [dataset]=data
     [episode]=episode

@@ -23,6 +23,7 @@
 #include <imp/settings.h>
 #include <imp/status.h>
 #include <imp/suggest.h>
+#include <imp/threads.h>
 #include <imp/train.h>
 #include <imp/version.h>
 

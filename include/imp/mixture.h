@@ -66,6 +66,8 @@ typedef struct imp_mixture_options {
     size_t view_count;
     const size_t *view_dimensions; /* (view_count): how many numbers each has; they sum to d */
     const double *view_weights;    /* (view_count): how much each counts; NULL: chosen */
+    const double *point_weight; /* (n): what each point counts for in the means of clusters, above
+                                   0; NULL: 1. Not with the paper's rule. Read while fitting */
 } imp_mixture_options;
 
 /* The defaults: everything is left open, and chosen by the points. `size` is the caller's
@@ -107,8 +109,8 @@ static inline imp_mixture_options imp_mixture_defaults(void)
  *
  * On success *out is a new mixture; free it with imp_mixture_free(). On failure *out is NULL:
  * IMP_EINVAL for a class without points, a value that is not finite (names its row), no points, no
- * dimensions, an option out of range or a lambda that is estimated as no finite number;
- * IMP_EUNSUPPORTED for more than 2^32 - 1 points; IMP_ENOMEM. */
+ * dimensions, points all smaller than 1e-30 but not 0, an option out of range or a lambda that is
+ * estimated as no finite number; IMP_EUNSUPPORTED for more than 2^32 - 1 points; IMP_ENOMEM. */
 IMP_API imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
                                    const imp_mixture_options *options, imp_mixture **out,
                                    imp_error *error);

@@ -456,6 +456,7 @@ class MixtureOptions(Structure):
         ("view_count", c_size_t),
         ("view_dimensions", c_void_p),
         ("view_weights", c_void_p),
+        ("point_weight", c_void_p),
     ]
 
 
@@ -616,6 +617,8 @@ _object, _new = c_void_p, POINTER(c_void_p)
 
 FUNCTIONS = {
     "imp_version": (c_char_p, []),
+    # threads.h
+    "imp_limit_threads": (c_int, [c_int]),
     # cluster.h
     "imp_cluster_options_init": (None, [POINTER(ClusterOptions), _count]),
     "imp_cluster": (_status, [_points, _count, _count, POINTER(ClusterOptions), _new, _error]),

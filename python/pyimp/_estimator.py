@@ -50,9 +50,13 @@ def validate(estimator: Any, *data: Any, reset: bool = True) -> Any:
     """
     try:
         with np.errstate(over="raise"):
-            return validate_data(
+            valid = validate_data(
                 estimator, *data, reset=reset, dtype=np.float32, order="C", ensure_all_finite=False
             )
     except FloatingPointError as reason:
         most = np.finfo(np.float32).max
         raise ValueError(f"X has values beyond {most:.4g}, where 32-bit floats end") from reason
+    points = valid[0] if isinstance(valid, tuple) else valid
+    if points.size and not points.any() and np.any(np.asarray(data[0], float)):
+        raise ValueError("X has only values that 32-bit floats lose; multiply it by a number")
+    return valid

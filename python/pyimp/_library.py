@@ -6,6 +6,7 @@ meanwhile. What the library refuses is raised with its own sentence.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import weakref
@@ -93,6 +94,16 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
     if status != _api.OK:
         sentence = error.message.decode(errors="replace")
         raise _EXCEPTIONS.get(status, ValueError)(sentence)
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Calls from this thread use up to so many threads; 0: as many as there are."""
+    before = library.imp_limit_threads(count)
+    try:
+        yield
+    finally:
+        library.imp_limit_threads(before)
 
 
 def address(array: np.ndarray) -> int:

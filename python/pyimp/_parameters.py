@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
+import os
+import re
 from numbers import Real
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from . import _api
 from ._library import library
@@ -65,6 +68,41 @@ def parameters_of(rule: _api.Rule) -> dict[str, float | str]:
         name: "auto" if math.isnan(value) else int(value) if name == "cluster_steps" else value
         for name, value in numbers.items()
     }
+
+
+def jobs(value: Any) -> int:
+    """How many threads the library may use, 0 for all: n_jobs as scikit-learn has it, but that None
+    is all of them, too."""
+    if value is None:
+        return 0
+    whole = count(value, "n_jobs", -MOST_THREADS, MOST_THREADS)
+    if whole == 0:
+        raise ValueError("n_jobs is 0; it is a number of threads, or None or -1 for all")
+    return whole if whole > 0 else max(0, (os.cpu_count() or 1) + 1 + whole) if whole < -1 else 0
+
+
+# What the library's sentences call parameters of the estimators.
+_OUR_WORDS = {
+    "lambda": "threshold",
+    "sigma-l": "sigma_l",
+    "sigma-u": "sigma_u",
+    "the weight of unlabelled points": "unlabeled_weight",
+    "the open-set rate": "open_set_rate",
+    "weights of points": "sample_weight",
+    "the paper's rule": "the paper's rule (alpha, or preset='paper')",
+}
+
+
+@contextlib.contextmanager
+def our_words() -> Iterator[None]:
+    """Sentences of the library name what Python calls it."""
+    try:
+        yield
+    except ValueError as error:
+        sentence = str(error)
+        for theirs, ours in _OUR_WORDS.items():
+            sentence = re.sub(rf"(?<![\w-]){re.escape(theirs)}(?![\w-])", ours, sentence)
+        raise ValueError(sentence) from None
 
 
 def share(value: Any, name: str, otherwise: str = "") -> float:

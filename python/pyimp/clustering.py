@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _api, _parameters
 from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, validate
-from ._library import address, call, create, defaults, library
+from ._library import address, call, create, defaults, library, threads
 
 
 def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
@@ -102,13 +102,14 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         options.label = None if known is None else address(known)
         options.pairs = ctypes.cast(pairs, ctypes.c_void_p)
         options.pair_count = len(pairs)
-        handle = create(
-            library.imp_clustering_free,
-            library.imp_cluster,
-            address(points),
-            *points.shape,
-            options,
-        )
+        with _parameters.our_words(), threads(_parameters.jobs(self.n_jobs)):
+            handle = create(
+                library.imp_clustering_free,
+                library.imp_cluster,
+                address(points),
+                *points.shape,
+                options,
+            )
         self._take(ctypes.cast(handle._as_parameter_, ctypes.POINTER(_api.Clustering)).contents)
         return self
 
@@ -140,15 +141,38 @@ class _Clusterer(ClusterMixin, BaseEstimator):
         if centers.ndim != 2 or centers.shape[1:] != points.shape[1:]:
             raise ValueError(f"cluster_centers_ was given the shape {centers.shape}")
         labels = np.empty(len(points), np.int32)
-        call(
-            library.imp_cluster_assign,
-            address(centers),
-            len(centers),
-            address(points),
-            *points.shape,
-            address(labels),
-        )
+        with threads(_parameters.jobs(self.n_jobs)):
+            call(
+                library.imp_cluster_assign,
+                address(centers),
+                len(centers),
+                address(points),
+                *points.shape,
+                address(labels),
+            )
         return labels
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """The distance of each point to each center, (n_points, n_clusters)."""
+        check_is_fitted(self)
+        points = validate(self, X, reset=False)
+        if not np.isfinite(points).all():
+            row, column = np.argwhere(~np.isfinite(points))[0]
+            raise ValueError(
+                f"X has {points[row, column]} in row {row}, column {column}; values are finite (no NaN "
+                "or infinity)"
+            )
+        centers = np.asarray(self.cluster_centers_, float)
+        distances = np.empty((len(points), len(centers)))
+        for begin in range(0, len(points), 1024):  # so many at a time
+            block = points[begin : begin + 1024].astype(float)
+            for c, center in enumerate(centers):
+                distances[begin : begin + 1024, c] = np.sqrt(((block - center) ** 2).sum(axis=1))
+        return distances
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> np.ndarray:
+        """Clusters the points, and gives their distances to all centers."""
+        return self.fit(X).transform(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")
@@ -180,6 +204,8 @@ class DPMeans(_Clusterer):
         Passes to make at most; by default as many as it takes.
     seed : int, default=1
         Of the random order.
+    n_jobs : int, optional
+        Threads to use; None and -1 are as many as there are processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -226,12 +252,14 @@ class DPMeans(_Clusterer):
         order: str = "auto",
         max_iter: int | None = None,
         seed: int = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.threshold = threshold
         self.order = order
         self.max_iter = max_iter
         self.seed = seed
+        self.n_jobs = n_jobs
 
     def _numbers(self) -> dict[str, tuple[str, Any]]:
         return {} if self.max_iter is None else {"steps": ("max_iter", self.max_iter)}
@@ -245,7 +273,7 @@ class InfiniteMixtureClustering(_Clusterer):
 
     Parameters
     ----------
-    n_clusters, threshold, order, seed
+    n_clusters, threshold, order, seed, n_jobs
         As in `DPMeans`.
     sigma : float or 'auto', default='auto'
         Variance of a cluster. 'auto' is of the points' own scale, or 5 with a threshold.
@@ -279,9 +307,11 @@ converged_, n_features_in_
         steps: int | str = "auto",
         order: str = "auto",
         seed: int = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.threshold = threshold
+        self.n_jobs = n_jobs
         self.sigma = sigma
         self.steps = steps
         self.order = order

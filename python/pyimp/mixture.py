@@ -21,7 +21,7 @@ from ._estimator import (
     check_is_fitted,
     validate,
 )
-from ._library import address
+from ._library import address, threads
 from ._mixture import Mixture
 from ._version import __version__
 
@@ -75,6 +75,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     open_set_rate : float, default=0.05
         The share of known points that `open_set` may send to `unlabeled`, measured by points held
         out.
+    n_jobs : int, optional
+        Threads to use; None and -1 are as many as there are processors. Results do not depend on it.
 
     Attributes
     ----------
@@ -129,6 +131,7 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         whiten: bool | str = "auto",
         unlabeled_weight: float | str = "auto",
         open_set_rate: float = 0.05,
+        n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.sigma_l = sigma_l
@@ -142,10 +145,13 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         self.whiten = whiten
         self.unlabeled_weight = unlabeled_weight
         self.open_set_rate = open_set_rate
+        self.n_jobs = n_jobs
 
     # ---- learning ----
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> InfiniteMixturePrototypes:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> InfiniteMixturePrototypes:
         """Fits the clusters to points and their labels.
 
         Parameters
@@ -157,6 +163,9 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_points,)
             Labels of any kind, and `unlabeled`, None or NaN for points without one. Where no point
             has a label, `threshold` must be a number.
+        sample_weight : array-like of shape (n_points,), optional
+            What each point counts for in the means of clusters; points of weight 0 are left out.
+            Not with the paper's rule.
         """
         rule = _parameters.rule(
             {
@@ -179,14 +188,22 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             ),
             "open_set_rate": _parameters.share(self.open_set_rate, "open_set_rate"),
         }
+        jobs = _parameters.jobs(self.n_jobs)
         y, missing = self._find_missing(y)
         X, dimensions = _join_views(X)
         if len(dimensions) > 1:
             options["view_count"] = len(dimensions)
             options["view_dimensions"] = address(dimensions)
         points, labels = validate(self, X, y)
+        if sample_weight is not None:
+            weights = _check_weights(sample_weight, len(points))
+            some = weights > 0
+            points, labels, missing = points[some], labels[some], missing[some]
+            weights = np.ascontiguousarray(weights[some])
+            options["point_weight"] = address(weights)
         numbers, names = self._number(labels, missing, np.empty(0, labels.dtype))
-        mixture = Mixture.fit(points, numbers, rule, **options)
+        with _parameters.our_words(), threads(jobs):
+            mixture = Mixture.fit(points, numbers, rule, **options)
         self._take(mixture, names)
         if mixture.choice.little:
             warnings.warn(
@@ -219,7 +236,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
             return self.fit(X, y)
         points, labels = validate(self, self._join(X), filled, reset=False)
         numbers, names = self._number(labels, missing, self._fitted.names)
-        self._take(self._fitted.mixture.add(points, numbers), names)
+        with threads(_parameters.jobs(self.n_jobs)):
+            self._take(self._fitted.mixture.add(points, numbers), names)
         return self
 
     def fit_predict(self, X: ArrayLike, y: ArrayLike) -> np.ndarray:
@@ -234,6 +252,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     def _find_missing(self, y: ArrayLike) -> tuple[ArrayLike, np.ndarray]:
         """The labels, and which of them are missing: None, or NaN as pandas has it. These are
         given the label of another point, so that all are of one kind."""
+        if type(getattr(y, "dtype", None)).__module__.startswith("pandas"):
+            y = np.asarray(y, object)  # such as string, Int64 and boolean, which have a missing of their own
         labels = np.asarray(y, None if hasattr(y, "__array__") else object)
         if y is None or labels.dtype.kind not in "fO":
             return y, np.zeros(labels.size, bool)
@@ -306,7 +326,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         """
         points, fitted = self._prepare(X)
         numbers = np.empty(len(points), np.int32)
-        fitted.mixture.predict(points, self.open_set, label=numbers)
+        with threads(_parameters.jobs(self.n_jobs)):
+            fitted.mixture.predict(points, self.open_set, label=numbers)
         if self.open_set or len(fitted.names) == 0:
             return _with(fitted.names, self.unlabeled)[numbers]
         return fitted.names[numbers]
@@ -319,9 +340,14 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         points, fitted = self._prepare(X)
         classes = len(fitted.names)
         probabilities = np.empty((len(points), classes + bool(self.open_set)), np.float32)
-        fitted.mixture.predict(points, self.open_set, probability=probabilities)
+        numbers = np.empty(len(points), np.int32)
+        with threads(_parameters.jobs(self.n_jobs)):
+            fitted.mixture.predict(
+                points, self.open_set, probability=probabilities, label=numbers
+            )
         if np.any(np.diff(fitted.columns) < 0):
             probabilities[:, :classes] = probabilities[:, fitted.columns]
+            _agree(probabilities, np.append(np.argsort(fitted.columns), classes)[numbers])
         return probabilities
 
     def apply(
@@ -337,6 +363,20 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The share of points whose class is predicted, of those that have a label: so searches over
+        parameters can be given unlabelled points."""
+        filled, missing = self._find_missing(y)
+        labels = np.asarray(filled)
+        known = ~(self._is_unlabeled(labels) | missing)
+        if not known.any():
+            raise ValueError("y has no labels to score by")
+        right = self.predict(X)[known] == labels[known]
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average(right, weights=weights))
 
     def to_metric(self, X: ArrayLike) -> np.ndarray:
         """The points in the metric, where the clusters are."""
@@ -514,7 +554,29 @@ def _metric_name(chosen: _api.MixtureChoice | _api.MixtureCandidate) -> str:
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, Real) and label != label)
+    """None, NaN, or what pandas has for them."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, Real) and label != label
+
+
+def _check_weights(sample_weight: ArrayLike, count: int) -> np.ndarray:
+    weights = np.asarray(sample_weight, float)
+    if weights.ndim == 0:
+        weights = np.full(count, float(weights))
+    if weights.shape != (count,):
+        raise ValueError(f"sample_weight has the shape {weights.shape}; each point has one weight")
+    if not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.any():
+        raise ValueError("sample_weight has to be finite, at least 0, and not 0 for all points")
+    return weights
+
+
+def _agree(probabilities: np.ndarray, chosen: np.ndarray) -> None:
+    """Where probabilities are equal, their first largest is not the class that was chosen: it is made
+    the next larger number."""
+    for i in np.flatnonzero(probabilities.argmax(axis=1) != chosen):
+        row = probabilities[i]
+        row[chosen[i]] = np.nextafter(row.max(), np.float32(np.inf))
 
 
 def _is_text(label: Any) -> bool:

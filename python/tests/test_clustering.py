@@ -99,6 +99,15 @@ class Clusters(unittest.TestCase):
         np.testing.assert_array_equal(model.predict(x), np.argmin(distances, axis=1))
         np.testing.assert_array_equal(model.predict(x[::2]), model.labels_)
 
+    def test_distances_to_centers(self):
+        x, _ = blobs(4)
+        for clusterer in CLUSTERERS.values():
+            model = clusterer(n_clusters=6, n_jobs=1)
+            distances = model.fit_transform(x)
+            plain = np.linalg.norm(x[:, None] - model.cluster_centers_[None], axis=2)
+            np.testing.assert_allclose(distances, plain, rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(model.transform(x).argmin(axis=1), model.predict(x))
+
     def test_centers_of_ones_own(self):
         x, _ = blobs(4)
         model = DPMeans().fit(x)

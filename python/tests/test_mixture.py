@@ -293,6 +293,95 @@ class Labels(Case):
         np.testing.assert_array_equal(found, y)
 
 
+class Weights(Case):
+    def test_ones_and_zeros(self):
+        x, y = blobs(8)
+        plain = InfiniteMixturePrototypes().fit(x, y)
+        ones = InfiniteMixturePrototypes().fit(x, y, sample_weight=np.ones(len(x)))
+        np.testing.assert_array_equal(plain.predict_proba(x), ones.predict_proba(x))
+        some = np.arange(len(x)) % 3 > 0
+        without = InfiniteMixturePrototypes().fit(x[some], y[some])
+        zeros = InfiniteMixturePrototypes().fit(x, y, sample_weight=some.astype(float))
+        np.testing.assert_array_equal(without.predict_proba(x), zeros.predict_proba(x))
+
+    def test_means_are_weighted(self):
+        x, y = [[0.0], [1.0], [10.0], [11.0], [13.0]], [0, 0, 1, 1, 1]
+        model = InfiniteMixturePrototypes(metric="as-is", threshold=1000)
+        model.fit(x, y, sample_weight=[3, 1, 1, 1, 2])
+        np.testing.assert_allclose(model.cluster_centers_.ravel(), [0.25, 11.75])
+        np.testing.assert_allclose(model.cluster_weights_, [4, 4])
+
+    def test_what_is_wrong_with_them(self):
+        x, y = blobs(8)
+        for weights, sentence in (
+            ([1, 2], "has the shape"),
+            (-np.ones(len(x)), "at least 0"),
+            (np.zeros(len(x)), "not 0 for all"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                InfiniteMixturePrototypes().fit(x, y, sample_weight=weights)
+        with self.assertRaisesRegex(ValueError, "^sample_weight are given .*preset='paper'"):
+            InfiniteMixturePrototypes(preset="paper").fit(x, y, sample_weight=np.ones(len(x)))
+
+
+class Details(Case):
+    def test_predictions_are_the_largest_probability(self):
+        x = np.array([[-1.0], [1.0], [-3.0], [3.0]])
+        model = InfiniteMixturePrototypes(preset="paper", sigma_l=1e6, sigma_u=1e6, threshold=1e9)
+        model.fit(x, ["b", "b", "b", "b"]).partial_fit(x[:1] + 0.5, ["a"])
+        queries = np.linspace(-1, 1, 2001)[:, None]
+        for open_set in (False, True):
+            model.open_set = open_set
+            outcomes = np.append(model.classes_, ["-1"])
+            found = outcomes[model.predict_proba(queries).argmax(axis=1)]
+            np.testing.assert_array_equal(found, model.predict(queries).astype(str))
+
+    def test_threads_do_not_matter(self):
+        x, y = blobs(9)
+        one = InfiniteMixturePrototypes(n_jobs=1).fit(x, y).predict_proba(x)
+        for jobs in (None, 2, -1, -2):
+            model = InfiniteMixturePrototypes(n_jobs=jobs).fit(x, y)
+            np.testing.assert_array_equal(model.predict_proba(x), one)
+        for jobs in (0, 1.5, "all"):
+            with self.assertRaisesRegex(ValueError, "n_jobs is"):
+                InfiniteMixturePrototypes(n_jobs=jobs).fit(x, y)
+
+    def test_sentences_say_what_python_says(self):
+        x, y = blobs(9)
+        with self.assertRaisesRegex(ValueError, "so threshold cannot be estimated; give threshold"):
+            InfiniteMixturePrototypes().fit(x, np.full(len(x), -1))
+
+    def test_values_that_floats_lose(self):
+        x, y = blobs(9)
+        small = x.astype(float)
+        model = InfiniteMixturePrototypes()
+        np.testing.assert_array_equal(
+            model.fit(small * 1e-28, y).predict(small * 1e-28), model.fit(x, y).predict(x)
+        )
+        for scale, sentence in ((1e-36, "multiply all points"), (1e-60, "multiply it")):
+            with self.assertRaisesRegex(ValueError, sentence):
+                InfiniteMixturePrototypes().fit(small * scale, y)
+
+    def test_pandas(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        x, y = blobs(10)
+        hidden = hide(y, 10)
+        plain = InfiniteMixturePrototypes().fit(x, hidden).predict(x)
+        lacking = [None if label < 0 else int(label) for label in hidden]
+        numbers = pandas.Series(lacking, dtype="Int64")
+        model = InfiniteMixturePrototypes().fit(pandas.DataFrame(x), numbers)
+        np.testing.assert_array_equal(model.predict(pandas.DataFrame(x)), plain)
+        names = pandas.Series([None if n is None else f"class {n}" for n in lacking], dtype="string")
+        found = InfiniteMixturePrototypes().fit(x, names).predict(x)
+        np.testing.assert_array_equal(found, [f"class {n}" for n in plain])
+        truth = pandas.Series([None if n is None else n > 1 for n in lacking], dtype="boolean")
+        found = InfiniteMixturePrototypes().fit(x, truth).predict(x)
+        self.assertEqual(found.dtype.kind, "b")
+
+
 class Choosing(Case):
     """What the points choose, told and kept."""
 

@@ -78,6 +78,20 @@ class Tools(unittest.TestCase):
             self.assertGreater(search.best_score_, 0.9)
             self.assertEqual(search.best_estimator_.score(X, y), search.score(X, y))
 
+    def test_searches_score_labelled_points_only(self):
+        x, y = blobs(5, each=12)
+        hidden = hide(y, 5)
+        search = GridSearchCV(InfiniteMixturePrototypes(), {"metric": ["scaled", "unit"]}, cv=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search.fit(x, hidden)
+        self.assertGreater(search.best_score_, 0.9)
+        model = search.best_estimator_
+        known = hidden >= 0
+        self.assertEqual(model.score(x, hidden), model.score(x[known], y[known]))
+        with self.assertRaisesRegex(ValueError, "no labels to score by"):
+            model.score(x[:2], [-1, -1])
+
     def test_cross_validation_with_probabilities(self):
         x, y = blobs(3, each=12)
         model = InfiniteMixturePrototypes()

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <imp/threads.h>
+
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -102,10 +104,19 @@ static void ask(void)
     alone = pthread_atfork(NULL, NULL, note_fork) != 0;
 }
 
+static _Thread_local int limit; /* of this thread's calls; 0: none */
+
+int imp_limit_threads(int threads)
+{
+    int before = limit;
+    limit = threads > 0 ? threads : 0;
+    return before;
+}
+
 int imp_parallel_threads(int wanted)
 {
     pthread_once(&asked, ask);
-    int threads = wanted > 0 ? wanted : usual_threads;
+    int threads = wanted > 0 ? wanted : limit > 0 ? limit : usual_threads;
     if (threads > MOST_THREADS)
         threads = MOST_THREADS;
     return threads > 1 ? threads : 1;

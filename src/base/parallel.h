@@ -28,7 +28,7 @@ void imp_parallel(size_t blocks, int threads, imp_parallel_body *body, void *con
 
 /* The number of threads to use when `wanted` were asked for; 0 asks for as many as there are
  * processors that this process may use, or as OMP_NUM_THREADS said when this was first asked.
- * Always at least 1. */
+ * Always at least 1. imp_limit_threads() of <imp/threads.h> gives another number for 0. */
 int imp_parallel_threads(int wanted);
 
 /* Where block `block` of `blocks` begins when `count` items are dealt out evenly; it ends where

@@ -54,6 +54,18 @@ static void write_probabilities(const imp_kernels *kernels, const double *score,
         imp_probabilities(score, outcomes, probability);
 }
 
+void imp_agree(float *probability, size_t outcomes, size_t chosen)
+{
+    bool first = true;
+    float most = 0;
+    for (size_t o = 0; o < outcomes; o++) {
+        most = o != chosen && probability[o] > most ? probability[o] : most;
+        first = first && (o >= chosen || probability[o] < probability[chosen]);
+    }
+    if (!first || most > probability[chosen])
+        probability[chosen] = nextafterf(most, INFINITY);
+}
+
 /* What was decided for a query. */
 typedef struct decision {
     size_t class, cluster; /* IMP_NO_CLUSTER where all clusters went */
@@ -71,9 +83,11 @@ static void write_answer(const decision *made, size_t way, bool open_set, const 
         decisions->cluster[q] = decided ? (int32_t)made->cluster : -1;
     if (decisions->distance)
         decisions->distance[q] = decided ? (float)made->distance : INFINITY;
-    if (decisions->probability && outcomes > 0)
-        write_probabilities(kernels, score, outcomes, score[made->class],
-                            decisions->probability + q * outcomes);
+    if (decisions->probability && outcomes > 0) {
+        float *probability = decisions->probability + q * outcomes;
+        write_probabilities(kernels, score, outcomes, score[made->class], probability);
+        imp_agree(probability, outcomes, made->class);
+    }
 }
 
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,

@@ -34,6 +34,10 @@ typedef struct imp_decisions {
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
                 const size_t *best, const double *score, size_t q, const imp_decisions *decisions);
 
+/* Probabilities are rounded, the decision is not: where another outcome came out as large as the
+ * chosen one, that one is made the next larger number, so that the first of the largest is it. */
+void imp_agree(float *probability, size_t outcomes, size_t chosen);
+
 /* Decides all queries of a source on several threads (0: as many as the machine offers). Labels,
  * clusters and distances are exactly those of taking the queries one by one in double precision;
  * probabilities are off by less than 1e-6. Fails as the source does, and with IMP_ENOMEM; some

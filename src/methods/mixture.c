@@ -117,9 +117,39 @@ static imp_status take_options(const imp_mixture_options *given, imp_mixture_opt
         return imp_fail(error, IMP_EINVAL,
                         "a metric or a weight of unlabelled points is given together with the "
                         "paper's rule, which takes points as they are; leave out one of them");
+    if (!status && *papers && options->point_weight)
+        return imp_fail(error, IMP_EINVAL,
+                        "weights of points are given together with the paper's rule, by which "
+                        "every point counts for 1; leave out one of them");
     if (*papers)
         options->rule = imp_rule_over(&options->rule, &imp_kind_imp.info.rule);
     return status;
+}
+
+/* Whether points of any size were lost before they came here: beside these numbers the steps
+ * between 32-bit floats are large. */
+static imp_status check_size(const float *x, size_t n, size_t d, imp_error *error)
+{
+    const float least = 1e-30F;
+    float most = 0;
+    for (size_t i = 0; i < n * d && most < least; i++)
+        most = fmaxf(most, fabsf(x[i]));
+    if (most > 0 && most < least)
+        return imp_fail(error, IMP_EINVAL,
+                        "no value of the points is larger than %g, and 32-bit floats end at 1e-38; "
+                        "multiply all points by a number",
+                        (double)most);
+    return IMP_OK;
+}
+
+static imp_status check_weights(const double *weight, size_t n, imp_error *error)
+{
+    for (size_t i = 0; weight && i < n; i++)
+        if (!(weight[i] > 0 && isfinite(weight[i])))
+            return imp_fail(error, IMP_EINVAL,
+                            "point %zu has the weight %g; a weight is a number above 0", i,
+                            weight[i]);
+    return IMP_OK;
 }
 
 /* Checks points to fit or to add; *way becomes one more than the largest label, or `known`. */
@@ -235,6 +265,10 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
         status = check_points(x, y, n, d, 0, &way, error);
     if (status == IMP_OK && options.view_count > 1)
         status = imp_views_check(&options, d, error);
+    if (status == IMP_OK)
+        status = check_weights(options.point_weight, n, error);
+    if (status == IMP_OK)
+        status = check_size(x, n, d, error);
     if (status != IMP_OK)
         return status;
     if (n == 0)

@@ -57,8 +57,9 @@ imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_
 typedef struct arranged {
     uint32_t *order;
     float *rows;
-    int32_t *label; /* of the labelled ones, and of those that were given one, which follow */
-    double *weight; /* likewise */
+    int32_t *label;      /* of the labelled ones, and of those that were given one, which follow */
+    double *weight;      /* likewise */
+    const double *given; /* weights of all points, or NULL */
     size_t labeled, unlabeled, propagated;
     double spread, within;
 } arranged;
@@ -81,8 +82,10 @@ static void put_in_order(const int32_t *y, size_t n, arranged *points)
         order[from] = order[i];
         order[i] = taken;
     }
-    for (size_t i = 0; i < points->labeled; i++)
+    for (size_t i = 0; i < points->labeled; i++) {
         points->label[i] = y[points->order[i]];
+        points->weight[i] = points->given ? points->given[points->order[i]] : 1;
+    }
 }
 
 /* Labels by their neighbours for some of the unlabelled points. */
@@ -94,8 +97,8 @@ static imp_status propagate(const imp_mixture *mixture, arranged *points, imp_er
                                       points->label + begin, points->weight + begin, error);
     if (status)
         return status;
-    for (size_t i = 0; i < begin; i++)
-        points->weight[i] = 1;
+    for (size_t i = 0; i < some && points->given; i++)
+        points->weight[begin + i] *= points->given[points->order[begin + i]];
     points->propagated =
         imp_keep_labeled(points->rows, d, points->label, points->weight, begin, some);
     return IMP_OK;
@@ -209,7 +212,7 @@ static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error
         .way = mixture->classes,
         .labeled = points->rows,
         .label = points->label,
-        .labeled_weight = points->propagated > 0 ? points->weight : NULL,
+        .labeled_weight = points->weight,
         .labeled_count = labeled,
         .unlabeled = points->rows + labeled * d,
         .unlabeled_count = points->labeled + points->unlabeled - labeled,
@@ -241,7 +244,7 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
         .steps = isnan(rule->steps) ? STEPS : (size_t)rule->steps,
     };
     imp_choice choice;
-    arranged points = {0};
+    arranged points = {.given = options->point_weight};
     mixture->classes = way;
     imp_status status =
         imp_choose(&bounds, x, y, n, mixture->clusters.dimensions, way, &choice, error);

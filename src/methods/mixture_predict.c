@@ -98,6 +98,7 @@ static void compete(const imp_mixture *mixture, size_t q, const imp_mixture_pred
         probability[o] = (float)(probability[o] / sum);
     if (gain > 0)
         found->label[q] = IMP_UNLABELED;
+    imp_agree(probability, way + 1, found->label[q] < 0 ? way : (size_t)found->label[q]);
 }
 
 /* Predicts points in the mixture's metric. */

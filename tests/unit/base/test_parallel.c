@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include <imp/threads.h>
+
 #include "base/parallel.h"
 #include "failing_threads.h"
 
@@ -249,6 +251,19 @@ static void a_forked_process_works_alone(void **state)
     every_block_runs_once(NULL);
 }
 
+static void a_thread_can_be_limited(void **state)
+{
+    (void)state;
+    int usual = imp_parallel_threads(0);
+    assert_int_equal(imp_limit_threads(1), 0);
+    assert_int_equal(imp_parallel_threads(0), 1);
+    assert_int_equal(imp_parallel_threads(3), 3);
+    assert_int_equal(imp_limit_threads(2), 1);
+    assert_int_equal(imp_parallel_threads(0), 2);
+    assert_int_equal(imp_limit_threads(-1), 2);
+    assert_int_equal(imp_parallel_threads(0), usual);
+}
+
 static void threads_are_at_least_one(void **state)
 {
     (void)state;
@@ -286,6 +301,7 @@ int main(void)
         cmocka_unit_test(workers_round_as_the_caller_does),
         cmocka_unit_test(signals_are_for_the_host),
         cmocka_unit_test(a_forked_process_works_alone),
+        cmocka_unit_test(a_thread_can_be_limited),
         cmocka_unit_test(threads_are_at_least_one),
         cmocka_unit_test(blocks_are_dealt_evenly),
     };

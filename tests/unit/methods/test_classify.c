@@ -260,11 +260,24 @@ static void test_memory_runs_out(void **state)
     imp_clusters_release(&clusters);
 }
 
+static void test_the_chosen_is_the_first_largest(void **state)
+{
+    (void)state;
+    float later[3] = {0.25F, 0.5F, 0.5F}, first[3] = {0.5F, 0.5F, 0}, smaller[2] = {0.6F, 0.4F};
+    imp_agree(later, 3, 2);
+    assert_true(later[2] > later[1] && later[2] < 0.500001F);
+    imp_agree(first, 3, 0);
+    assert_true(first[0] == 0.5F && first[1] == 0.5F);
+    imp_agree(smaller, 2, 1);
+    assert_true(smaller[1] > smaller[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_as_one_by_one),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_the_chosen_is_the_first_largest),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests_name("classify", tests, NULL, NULL);
