@@ -152,7 +152,8 @@ typedef struct imp_mixture_predictions {
 
 /* Classifies `n` points of `d` floats: a class scores by the density of its best cluster. In
  * open-set mode the clusters without a label compete as "none of these", and so does the distance
- * beyond which few held-out points were, where the points chose (imp_mixture_set_open_set_rate()).
+ * from labelled points beyond which few of the known ones are, where the points chose
+ * (imp_mixture_set_open_set_rate()).
  * On failure nothing is written: IMP_EINVAL for a value that is not finite or when `d` is not the
  * mixture's; IMP_ENOMEM.
  */
@@ -162,9 +163,11 @@ IMP_API imp_status imp_mixture_predict(const imp_mixture *mixture, const float *
                                        imp_error *error);
 
 /* How many points of the known classes may be sent to "none of these" in open-set mode: from 0 to
- * 1, 0.05 for one in twenty. The distance is that beyond which so many of the points that were held
- * out were from the nearest cluster; where none were held out, there is no such distance. Changes
- * the mixture, so no other thread may be using it. IMP_EINVAL for another rate. */
+ * 1, 0.05 for one in twenty. The distance is that beyond which so many of the labelled points are
+ * from the nearest other one; where no class has two, there is no such distance. It is measured
+ * between points as they come, or with standardised features where these are of different units,
+ * whatever the metric of the clusters; up to 2000 labelled points are kept for it. Changes the
+ * mixture, so no other thread may be using it. IMP_EINVAL for another rate. */
 IMP_API imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate,
                                                  imp_error *error);
 
@@ -183,7 +186,8 @@ typedef struct imp_mixture_choice {
     size_t held_out;         /* labelled points that chose; 0 if none did */
     double loss;     /* their mean cross-entropy by what was chosen; NAN if there were none */
     double accuracy; /* the share of them that was classified rightly; likewise */
-    double open_set_distance; /* squared, beyond which a point is none of the classes; INFINITY */
+    double open_set_distance; /* squared, from the nearest labelled point, beyond which a point is
+                                 none of the classes; INFINITY */
     size_t candidates;        /* for imp_mixture_candidate_at() */
     bool little;              /* open numbers were not chosen but guessed: nothing to hold out */
     bool every_point;         /* every labelled point became a cluster: nearest neighbours */

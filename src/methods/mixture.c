@@ -36,6 +36,7 @@ void imp_mixture_free(imp_mixture *mixture)
     imp_views_release(&mixture->views);
     imp_metric_release(&mixture->metric);
     imp_mixture_chosen_release(&mixture->chosen);
+    imp_reference_release(&mixture->reference);
     imp_release(mixture->note);
     imp_release(mixture);
 }
@@ -323,7 +324,8 @@ static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
         imp_mixture_set_note(copy, mixture->note, error) != IMP_OK ||
         imp_views_copy(&mixture->views, &copy->views, error) != IMP_OK ||
         imp_metric_copy(&mixture->metric, &copy->metric, error) != IMP_OK ||
-        imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK) {
+        imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK ||
+        imp_reference_copy(&mixture->reference, &copy->reference, error) != IMP_OK) {
         imp_mixture_free(copy);
         return NULL;
     }
@@ -499,6 +501,13 @@ imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int
         return IMP_ENOMEM;
     grown->classes = way;
     float *room;
+    for (size_t i = 0; i < n && y && status == IMP_OK; i++)
+        if (y[i] >= 0)
+            status = imp_reference_add(&grown->reference, x + i * d, error);
+    if (status != IMP_OK) {
+        imp_mixture_free(grown);
+        return status;
+    }
     status = imp_mixture_enter(mixture, x, n, &room, &x, error);
     for (size_t i = 0; i < n && status == IMP_OK; i++)
         status = add_point(kernels, grown, x + i * d, y ? y[i] : IMP_UNLABELED, error);
@@ -549,6 +558,11 @@ imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *othe
     imp_mixture *merged = copy_mixture(mixture, error);
     if (!merged)
         return IMP_ENOMEM;
+    status = imp_reference_join(&merged->reference, &other->reference, error);
+    if (status != IMP_OK) {
+        imp_mixture_free(merged);
+        return status;
+    }
     if (other->classes > merged->classes)
         merged->classes = other->classes;
 

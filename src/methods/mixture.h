@@ -6,6 +6,7 @@
 
 #include "methods/clusters.h"
 #include "methods/metric.h"
+#include "methods/reference.h"
 #include "methods/views.h"
 
 /* What a mixture knows beyond the paper's rule, where its points chose. All zero otherwise. */
@@ -20,7 +21,8 @@ typedef struct imp_mixture_chosen {
     double loss, accuracy;
     imp_mixture_candidate *candidates; /* (candidate_count) */
     size_t candidate_count;
-    double *distance; /* (distance_count), ascending: squared, of held-out points to clusters */
+    double *distance; /* (distance_count), ascending: squared, of labelled points to the nearest
+                         other one; in files without a reference, of held-out points to clusters */
     size_t distance_count;
     double rate;    /* of known points that are sent to none of the classes in open-set mode */
     double nowhere; /* the squared distance that it comes to; INFINITY if unknown */
@@ -33,7 +35,8 @@ struct imp_mixture {
     imp_views views;       /* that are joined before anything else */
     imp_metric metric;     /* of kind 0 where the points are as they are */
     imp_mixture_chosen chosen;
-    char *note; /* the application's, or NULL */
+    imp_reference reference; /* of labelled points; empty where the rule is the paper's */
+    char *note;              /* the application's, or NULL */
 };
 
 /* Whether points stay as they are. */

@@ -23,9 +23,9 @@ enum { STEPS = 3 };
  * point starts a cluster of its own. */
 static const double strange_rate = 0.01, strange = 2;
 
-/* ---- distances of points held out ---- */
+/* ---- distances of known points ---- */
 
-/* The squared distance beyond which that share of the points held out were; INFINITY if unknown. */
+/* The squared distance beyond which that share of known points were; INFINITY if unknown. */
 static double distance_at(const imp_mixture_chosen *chosen, double rate)
 {
     double beyond = floor(rate * (double)chosen->distance_count);
@@ -203,6 +203,22 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
     return status;
 }
 
+/* Labelled points stay, with how far known points are from them. */
+static imp_status keep_reference(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
+                                 imp_error *error)
+{
+    imp_mixture_chosen *chosen = &mixture->chosen;
+    imp_release(chosen->distance);
+    chosen->distance = NULL;
+    chosen->distance_count = 0;
+    imp_status status =
+        imp_reference_take(&mixture->reference, x, y, n, mixture->clusters.dimensions,
+                           &chosen->distance, &chosen->distance_count, error);
+    if (!status)
+        imp_mixture_place_nowhere(mixture);
+    return status;
+}
+
 static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
 {
     size_t d = mixture->clusters.dimensions, labeled = points->labeled + points->propagated;
@@ -254,9 +270,10 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
         status = keep_reasons(mixture, &choice, points.spread, error);
     if (!status) {
         take_numbers(mixture, options, &choice, &points);
-        imp_mixture_place_nowhere(mixture);
         status = settle(mixture, &points, error);
     }
+    if (!status)
+        status = keep_reference(mixture, x, y, n, error);
     imp_choice_release(&choice);
     imp_release(points.order);
     imp_release(points.rows);

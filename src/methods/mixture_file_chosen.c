@@ -2,7 +2,8 @@
  * mixture_file_chosen.c - metric and choice of a mixture in its file.
  *
  * Tensors: choice.numbers (in the order of the enum below), choice.candidates, choice.distances,
- * and of the metric what it has: metric.center, metric.factor, metric.project, metric.back.
+ * of the metric what it has: metric.center, metric.factor, metric.project, metric.back; and of
+ * labelled points that stay reference.points and, where they are multiplied, reference.factor.
  */
 #include <math.h>
 #include <string.h>
@@ -76,6 +77,14 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
     if (metric->back)
         tensors[count++] =
             (imp_tensor){"metric.back", IMP_FLOAT32, 2, {rank, d}, rank * d, metric->back};
+    const imp_reference *reference = &mixture->reference;
+    if (reference->count > 0)
+        tensors[count++] =
+            (imp_tensor){"reference.points",    IMP_FLOAT32,          2,
+                         {reference->count, d}, reference->count * d, reference->rows};
+    if (reference->count > 0 && reference->factor)
+        tensors[count++] =
+            (imp_tensor){"reference.factor", IMP_FLOAT32, 1, {d}, d, reference->factor};
     return count;
 }
 
@@ -194,6 +203,24 @@ static imp_status take_whitening(const imp_safetensors *file, imp_metric *metric
     return status ? status : take_floats(back, "metric.back", &metric->back, error);
 }
 
+static imp_status take_reference(const imp_safetensors *file, imp_mixture *mixture,
+                                 imp_error *error)
+{
+    imp_reference *reference = &mixture->reference;
+    size_t d = mixture->clusters.dimensions;
+    const imp_tensor *points, *factor;
+    imp_status status =
+        find(file, "reference.points", IMP_FLOAT32, 2, (size_t[]){0, d}, false, &points, error);
+    if (!status)
+        status =
+            find(file, "reference.factor", IMP_FLOAT32, 1, (size_t[]){d}, false, &factor, error);
+    if (status || !points)
+        return status;
+    *reference = (imp_reference){.count = points->shape[0], .dimensions = d};
+    status = take_floats(points, "reference.points", &reference->rows, error);
+    return status ? status : take_floats(factor, "reference.factor", &reference->factor, error);
+}
+
 imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, imp_error *error)
 {
     imp_metric *metric = &mixture->metric;
@@ -226,6 +253,8 @@ imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, im
         status = take_doubles(factor, "metric.factor", &metric->factor, error);
     if (!status && metric->whitened)
         status = take_whitening(file, metric, error);
+    if (!status)
+        status = take_reference(file, mixture, error);
     if (!status)
         imp_mixture_place_nowhere(mixture);
     return status;

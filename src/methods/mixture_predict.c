@@ -74,51 +74,53 @@ imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, siz
 
 /* ---- none of these ---- */
 
-/* Lets a cluster compete that is everywhere at the distance `nowhere` and has no label: what is
- * farther than that from all clusters is none of the classes. `found` has all arrays. */
-static void compete(const imp_mixture *mixture, size_t q, const imp_mixture_predictions *found)
+/* The probability that a point so far from all labelled ones is none of the classes: 1/2 and more
+ * beyond the distance `nowhere`, below it so little that some class is as likely. It grows with the
+ * distance whatever the classes are, so that points can be put in order by it. */
+static double strangeness(const imp_mixture *mixture, double far)
+{
+    double nowhere = mixture->chosen.nowhere;
+    double gain = nowhere > 0 ? 4 * (far / nowhere - 1) : far > 0;
+    return gain > 0 ? 1 - 0.5 * exp(-gain) : exp(gain) / (double)(mixture->classes + 1);
+}
+
+/* What is farther than that is none of the classes; `found` has all arrays. */
+static void compete(const imp_mixture *mixture, size_t q, double far,
+                    const imp_mixture_predictions *found)
 {
     size_t way = mixture->classes;
     float *probability = found->probability + q * (way + 1);
-    /* By the variance, but at least so steeply that a point at a cluster's mean is hardly doubted,
-     * however near that distance is. */
-    double nowhere = mixture->chosen.nowhere, steep = 4 / fmax(nowhere, IMP_LEAST_SIGMA);
-    double slope = fmax(1 / (2 * mixture->rule.sigma_l), steep);
-    double gain = (found->distance[q] - nowhere) * slope, most = 0, sum = 0;
-    for (size_t o = 0; o <= way; o++)
-        most = fmax(most, probability[o]);
-    /* In units of the most likely outcome, so that nothing overflows. */
-    double others = gain > 0 ? exp(-gain) : 1;
-    probability[way] = (float)fmax(probability[way] * others, most * exp(fmin(gain, 0)));
+    double strange = strangeness(mixture, far);
     for (size_t o = 0; o < way; o++)
-        probability[o] = (float)(probability[o] * others);
-    for (size_t o = 0; o <= way; o++)
-        sum += probability[o];
-    for (size_t o = 0; o <= way; o++)
-        probability[o] = (float)(probability[o] / sum);
-    if (gain > 0)
+        probability[o] = (float)(probability[o] * (1 - strange));
+    probability[way] = (float)(probability[way] + (1 - probability[way]) * strange);
+    if (far > mixture->chosen.nowhere)
         found->label[q] = IMP_UNLABELED;
     imp_agree(probability, way + 1, found->label[q] < 0 ? way : (size_t)found->label[q]);
 }
 
-/* Predicts points in the mixture's metric. */
-static imp_status decide(const imp_mixture *mixture, const float *rows, size_t n, bool open_set,
-                         const imp_mixture_predictions *wanted, imp_error *error)
+/* Predicts points x, which are `rows` in the mixture's metric. */
+static imp_status decide(const imp_mixture *mixture, const float *x, const float *rows, size_t n,
+                         bool open_set, const imp_mixture_predictions *wanted, imp_error *error)
 {
     imp_point_source queries = imp_source_of_rows(rows, n, mixture->clusters.dimensions);
     imp_mixture_predictions found = *wanted, room = {0};
     bool distances = open_set && mixture->chosen.any && isfinite(mixture->chosen.nowhere);
     imp_status status = IMP_OK;
+    double *far = NULL;
     if (distances) {
         size_t values;
+        far = imp_allocate(n, sizeof *far);
         if (!found.label)
             found.label = room.label = imp_allocate(n, sizeof *room.label);
         if (!found.distance)
             found.distance = room.distance = imp_allocate(n, sizeof *room.distance);
         if (!found.probability && imp_multiply(n, mixture->classes + 1, &values))
             found.probability = room.probability = imp_allocate(values, sizeof *room.probability);
-        if (!found.label || !found.distance || !found.probability)
+        if (!found.label || !found.distance || !found.probability || !far)
             status = imp_fail_memory(error, "predictions");
+        else if (mixture->reference.count > 0)
+            status = imp_reference_distances(&mixture->reference, x, n, far, error);
     }
     const imp_decisions decisions = {.label = found.label,
                                      .probability = found.probability,
@@ -128,7 +130,8 @@ static imp_status decide(const imp_mixture *mixture, const float *rows, size_t n
         status = imp_decide_all(&mixture->clusters, mixture->classes, open_set, &queries, 0,
                                 &decisions, error);
     for (size_t q = 0; q < n && !status && distances; q++)
-        compete(mixture, q, &found);
+        compete(mixture, q, mixture->reference.count > 0 ? far[q] : found.distance[q], &found);
+    imp_release(far);
     imp_release(room.label);
     imp_release(room.distance);
     imp_release(room.probability);
@@ -142,7 +145,7 @@ imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_
     enum { TOGETHER = 65536 }; /* points that are in the metric at a time */
     imp_status status = check_queries(mixture, x, n, d, error);
     if (status || imp_mixture_is_plain(mixture))
-        return status ? status : decide(mixture, x, n, open_set, predictions, error);
+        return status ? status : decide(mixture, x, x, n, open_set, predictions, error);
     size_t outcomes = mixture->classes + open_set;
     for (size_t begin = 0; begin < n && !status; begin += TOGETHER) {
         size_t count = n - begin < TOGETHER ? n - begin : TOGETHER;
@@ -156,7 +159,7 @@ imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_
         const float *rows;
         status = imp_mixture_enter(mixture, x + begin * d, count, &room, &rows, error);
         if (!status)
-            status = decide(mixture, rows, count, open_set, &part, error);
+            status = decide(mixture, x + begin * d, rows, count, open_set, &part, error);
         imp_release(room);
     }
     return status;

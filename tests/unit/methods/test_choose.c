@@ -425,6 +425,42 @@ static void the_open_set_rate_is_kept(void **state)
     imp_mixture_free(mixture);
 }
 
+/* Points of another kind are none of the classes, even where unlabelled ones of that kind, which
+ * may have been given labels, moved clusters; and the farther a point, the more so. */
+static void strangers_are_told_by_labelled_points(void **state)
+{
+    (void)state;
+    static points all;
+    make(&all, 8, 1, 12);
+    static float x[(N + QUERIES) * D];
+    static int32_t y[N + QUERIES];
+    memcpy(x, all.x, sizeof all.x);
+    memcpy(y, all.y, sizeof all.y);
+    for (size_t i = 0; i < QUERIES; i++) {
+        y[N + i] = IMP_UNLABELED;
+        for (size_t j = 0; j < D; j++)
+            x[(N + i) * D + j] = all.unlabeled[i * D + j] + (i % 2 && j == D - 1 ? 12 : 0);
+    }
+    imp_mixture *mixture = fit(x, y, N + QUERIES, D, NULL);
+    enum { STEPS = 40 };
+    float query[STEPS * D] = {0}, probability[STEPS * (WAY + 1)];
+    int32_t label[STEPS];
+    for (size_t i = 0; i < STEPS; i++) {
+        query[i * D] = 8;
+        query[i * D + D - 1] = (float)(6 + 0.25 * (double)i);
+    }
+    const imp_mixture_predictions out = {.label = label, .probability = probability};
+    assert_int_equal(imp_mixture_predict(mixture, query, STEPS, D, true, &out, NULL), IMP_OK);
+    for (size_t i = 0; i < STEPS; i++) {
+        const float *of = probability + i * (WAY + 1);
+        assert_int_equal(label[i], of[WAY] >= 0.5 ? IMP_UNLABELED : 0);
+        if (i > 0)
+            assert_true(of[WAY] >= of[WAY - (WAY + 1)]);
+    }
+    assert_int_equal(label[STEPS - 1], IMP_UNLABELED);
+    imp_mixture_free(mixture);
+}
+
 /* ---- memory ---- */
 
 static void every_allocation_may_fail(void **state)
@@ -471,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_stream_without_labels_does_no_harm),
         cmocka_unit_test(the_weight_of_unlabelled_points_can_be_given),
         cmocka_unit_test(the_open_set_rate_is_kept),
+        cmocka_unit_test(strangers_are_told_by_labelled_points),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,220 @@
+/*
+ * reference.c - keeping labelled points, and how far other points are from them.
+ */
+#include "methods/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/first_failure.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "methods/metric.h"
+#include "methods/points.h"
+
+enum { TOGETHER = 64 }; /* points that one thread takes at a time */
+
+static void multiply(const imp_reference *reference, const float *x, float *row)
+{
+    for (size_t j = 0; j < reference->dimensions; j++)
+        row[j] = reference->factor ? x[j] * reference->factor[j] : x[j];
+}
+
+static double squared_distance(const float *a, const float *b, size_t d)
+{
+    /* Four sums, which a processor adds side by side. */
+    double sum[4] = {0};
+    size_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (size_t k = 0; k < 4; k++) {
+            double difference = (double)a[j + k] - b[j + k];
+            sum[k] += difference * difference;
+        }
+    for (; j < d; j++) {
+        double difference = (double)a[j] - b[j];
+        sum[0] += difference * difference;
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* To the nearest one but for number `own`. */
+static double nearest(const imp_reference *reference, const float *row, size_t own)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < reference->count; i++)
+        if (i != own)
+            least = fmin(least, squared_distance(row, reference->rows + i * reference->dimensions,
+                                                 reference->dimensions));
+    return least;
+}
+
+/* ---- many points ---- */
+
+typedef struct search {
+    const imp_reference *reference;
+    const float *x; /* NULL: the reference's own points, each without itself */
+    size_t n;
+    double *far;
+    imp_first_failure failure;
+} search;
+
+static void search_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    search *all = context;
+    const imp_reference *reference = all->reference;
+    size_t d = reference->dimensions, begin = block * TOGETHER;
+    size_t end = all->n - begin < TOGETHER ? all->n : begin + TOGETHER;
+    float *row = imp_allocate(d, sizeof *row);
+    imp_error error;
+    imp_status status = row ? IMP_OK : imp_fail_memory(&error, "distances to labelled points");
+    for (size_t i = begin; i < end && !status; i++) {
+        if (all->x)
+            multiply(reference, all->x + i * d, row);
+        const float *from = all->x ? row : reference->rows + i * d;
+        all->far[i] = nearest(reference, from, all->x ? SIZE_MAX : i);
+    }
+    imp_release(row);
+    imp_first_failure_note(&all->failure, block, status, &error);
+}
+
+static imp_status run(search *all, imp_error *error)
+{
+    imp_first_failure_begin(&all->failure);
+    imp_parallel((all->n + TOGETHER - 1) / TOGETHER, imp_parallel_threads(0), search_block, all);
+    return imp_first_failure_end(&all->failure, error);
+}
+
+imp_status imp_reference_distances(const imp_reference *reference, const float *x, size_t n,
+                                   double *far, imp_error *error)
+{
+    search all = {.reference = reference, .x = x, .n = n, .far = far};
+    return run(&all, error);
+}
+
+/* ---- taking points ---- */
+
+/* What features of different units are multiplied by. */
+static imp_status find_factor(imp_reference *reference, const float *x, size_t n, imp_error *error)
+{
+    size_t d = reference->dimensions;
+    bool unlike;
+    imp_status status = imp_features_unlike(x, n, d, &unlike, error);
+    if (status || !unlike)
+        return status;
+    imp_metric metric;
+    status = imp_metric_fit(&metric, IMP_METRIC_STANDARD, x, n, d, error);
+    reference->factor = status ? NULL : imp_allocate(d, sizeof *reference->factor);
+    if (!status && !reference->factor)
+        status = imp_fail_memory(error, "labelled points");
+    for (size_t j = 0; j < d && !status; j++)
+        reference->factor[j] = (float)(metric.scale * metric.factor[j]);
+    imp_metric_release(&metric);
+    return status;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Keeps distances of those whose class has another, in ascending order; how many they are. */
+static size_t keep_known(const int32_t *label, size_t count, double *distance)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool another = false;
+        for (size_t k = 0; k < count && !another; k++)
+            another = k != i && label[k] == label[i];
+        if (another)
+            distance[known++] = distance[i];
+    }
+    qsort(distance, known, sizeof *distance, compare_numbers);
+    return known;
+}
+
+imp_status imp_reference_take(imp_reference *reference, const float *x, const int32_t *y, size_t n,
+                              size_t d, double **distance, size_t *known, imp_error *error)
+{
+    *reference = (imp_reference){.dimensions = d};
+    *known = 0;
+    size_t labeled = n - imp_count_unlabeled(y, n), passed = 0;
+    size_t count = labeled < IMP_MOST_REFERENCES ? labeled : IMP_MOST_REFERENCES;
+    int32_t *label = imp_allocate(count, sizeof *label);
+    reference->rows = imp_allocate(count * d, sizeof *reference->rows);
+    *distance = imp_allocate(count, sizeof **distance);
+    imp_status status = label && reference->rows && *distance
+                            ? find_factor(reference, x, n, error)
+                            : imp_fail_memory(error, "labelled points");
+    for (size_t i = 0; i < n && reference->count < count && !status; i++)
+        if (y[i] >= 0 && passed++ == imp_block_begin(labeled, count, reference->count)) {
+            label[reference->count] = y[i];
+            multiply(reference, x + i * d, reference->rows + reference->count++ * d);
+        }
+    search own = {.reference = reference, .n = reference->count, .far = *distance};
+    if (!status)
+        status = run(&own, error);
+    if (!status)
+        *known = keep_known(label, reference->count, *distance);
+    imp_release(label);
+    return status;
+}
+
+static imp_status append(imp_reference *reference, const float *row, imp_error *error)
+{
+    size_t d = reference->dimensions, count = reference->count;
+    float *rows = imp_enlarge(reference->rows, count * d, (count + 1) * d, sizeof *rows);
+    if (!rows)
+        return imp_fail_memory(error, "labelled points");
+    memcpy(rows + count * d, row, d * sizeof *rows);
+    imp_release(reference->rows);
+    reference->rows = rows;
+    reference->count++;
+    return IMP_OK;
+}
+
+imp_status imp_reference_add(imp_reference *reference, const float *x, imp_error *error)
+{
+    if (reference->count == 0 || reference->count >= IMP_MOST_REFERENCES)
+        return IMP_OK;
+    imp_status status = append(reference, x, error);
+    float *row = reference->rows + (reference->count - 1) * reference->dimensions;
+    if (!status)
+        multiply(reference, x, row);
+    return status;
+}
+
+imp_status imp_reference_join(imp_reference *reference, const imp_reference *other,
+                              imp_error *error)
+{
+    size_t d = reference->dimensions;
+    bool same = !reference->factor && !other->factor;
+    if (reference->factor && other->factor)
+        same = memcmp(reference->factor, other->factor, d * sizeof *other->factor) == 0;
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < other->count && same && reference->count > 0 && !status; i++)
+        if (reference->count < IMP_MOST_REFERENCES)
+            status = append(reference, other->rows + i * d, error);
+    return status;
+}
+
+imp_status imp_reference_copy(const imp_reference *from, imp_reference *to, imp_error *error)
+{
+    size_t d = from->dimensions, values = from->count * d;
+    *to = *from;
+    to->rows = from->rows ? imp_enlarge(from->rows, values, values, sizeof *to->rows) : NULL;
+    to->factor = from->factor ? imp_enlarge(from->factor, d, d, sizeof *to->factor) : NULL;
+    return (from->rows && !to->rows) || (from->factor && !to->factor)
+               ? imp_fail_memory(error, "labelled points")
+               : IMP_OK;
+}
+
+void imp_reference_release(imp_reference *reference)
+{
+    imp_release(reference->rows);
+    imp_release(reference->factor);
+    *reference = (imp_reference){0};
+}
