@@ -56,14 +56,17 @@ static void write_probabilities(const imp_kernels *kernels, const double *score,
 
 void imp_agree(float *probability, size_t outcomes, size_t chosen)
 {
-    bool first = true;
-    float most = 0;
-    for (size_t o = 0; o < outcomes; o++) {
-        most = o != chosen && probability[o] > most ? probability[o] : most;
-        first = first && (o >= chosen || probability[o] < probability[chosen]);
-    }
-    if (!first || most > probability[chosen])
-        probability[chosen] = nextafterf(most, INFINITY);
+    float most = probability[chosen];
+    int rivals = 0;
+    for (size_t o = 0; o < chosen; o++)
+        rivals |= probability[o] >= most;
+    for (size_t o = chosen + 1; o < outcomes; o++)
+        rivals |= probability[o] > most;
+    if (!rivals)
+        return;
+    for (size_t o = 0; o < outcomes; o++)
+        most = probability[o] > most ? probability[o] : most;
+    probability[chosen] = nextafterf(most, INFINITY);
 }
 
 /* What was decided for a query. */

@@ -291,14 +291,16 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
         status = imp_check_complete(y, n, way, seen, error);
     imp_release(seen);
     float *joined = NULL;
-    if (status == IMP_OK && options.view_count > 1) {
+    if (status == IMP_OK && options.view_count > 1)
         status = join_views(mixture, &options, x, y, n, way, &joined, error);
-        x = joined;
+    const float *rows = joined ? joined : x;
+    if (status == IMP_OK && papers) {
+        status = infer_in_order(mixture, rows, y, n, way, order, &options.rule, error);
+    } else if (status == IMP_OK) {
+        status = imp_mixture_choose(mixture, &options, rows, y, n, way, error);
+        if (status == IMP_OK)
+            status = imp_mixture_keep_reference(mixture, x, y, n, error);
     }
-    if (status == IMP_OK && papers)
-        status = infer_in_order(mixture, x, y, n, way, order, &options.rule, error);
-    else if (status == IMP_OK)
-        status = imp_mixture_choose(mixture, &options, x, y, n, way, error);
     imp_release(joined);
     imp_release(order);
     if (status != IMP_OK) {

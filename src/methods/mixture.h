@@ -56,6 +56,11 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
                               const float *x, const int32_t *y, size_t n, size_t way,
                               imp_error *error);
 
+/* Labelled points stay, as they come before anything else, with how far known points are from them.
+ */
+imp_status imp_mixture_keep_reference(imp_mixture *mixture, const float *x, const int32_t *y,
+                                      size_t n, imp_error *error);
+
 /* Sets `nowhere` by `rate`. */
 void imp_mixture_place_nowhere(imp_mixture *mixture);
 

@@ -203,9 +203,8 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
     return status;
 }
 
-/* Labelled points stay, with how far known points are from them. */
-static imp_status keep_reference(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
-                                 imp_error *error)
+imp_status imp_mixture_keep_reference(imp_mixture *mixture, const float *x, const int32_t *y,
+                                      size_t n, imp_error *error)
 {
     imp_mixture_chosen *chosen = &mixture->chosen;
     imp_release(chosen->distance);
@@ -272,8 +271,6 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
         take_numbers(mixture, options, &choice, &points);
         status = settle(mixture, &points, error);
     }
-    if (!status)
-        status = keep_reference(mixture, x, y, n, error);
     imp_choice_release(&choice);
     imp_release(points.order);
     imp_release(points.rows);
