@@ -76,10 +76,9 @@ static const imp_option options[] = {
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
-    "imp cluster drawings --html groups.html", "imp cluster drawings --copy-to sorted",
+    "imp cluster drawings --copy-to sorted --html groups.html",
     "imp cluster x.npy --clusters 20 --truth y.npy",
-    "imp cluster vectors --method dp-means --lambda 40 -o labels.npy   # a folder of .npy files",
-    NULL};
+    "imp cluster vectors --method dp-means --lambda 40 -o y.npy  # a folder of .npy", NULL};
 
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
