@@ -112,14 +112,15 @@ def train_seconds(ranks, model, episode, rate, latency):
     return compute + chain + tell + told / rate + 4 * math.log2(ranks) * latency
 
 
-def pass_seconds(ranks, shared, alone, points, dimensions, clusters, blocks, rate, latency):
-    """A pass: comparing is shared, reading and settling is not; each block is told to all, and the
-    sums at the end."""
-    import math
-    if ranks == 1:
-        return shared + alone
-    wire = (4 * points + 8 * clusters * dimensions) / rate
-    return shared / ranks + alone + wire + blocks * 3 * math.log2(ranks) * latency
+def wire_of_a_pass(least):
+    """Seconds that the assignments of 10^8 points of 128 dimensions in 1,000 clusters and their sums
+    need to reach a rank, beside those that one thread needs to compare the points."""
+    n, k, d = 10**8, 1000, 128
+    values = CLUSTER["points"] * CLUSTER["clusters"] * CLUSTER["dimensions"]
+    return {"points": n, "clusters": k, "dimensions": d,
+            "compare_by_one_thread": round(least["cluster_one"] * n * k * d / values, 1),
+            "wire": {name: round((4 * n + 8 * k * d) / rate, 2)
+                     for name, rate in (("1 Gbit/s", 125e6), ("10 Gbit/s", 1250e6))}}
 
 
 # ---- hosts ----
@@ -271,11 +272,9 @@ def network(bench, result):
 def model(bench, result):
     learnt = result["traffic"]["model"]
     least = result["speed"]["seconds"]
-    # A machine is a rank with two threads. What two ranks do not share shows in their time.
-    episode = least["train_threads"] / 8
+    # A rank has one thread here.
+    episode = least["train_one"] / 8
     learnt = {**learnt, "rest": 0}
-    alone = max(2 * least["cluster_ranks"] - least["cluster_one"], 0)
-    shared = max(least["cluster_threads"] - alone, 0)
     curves = {}
     for name, rate, latency in (("1 Gbit/s", 125e6, 50e-6), ("10 Gbit/s", 1250e6, 20e-6)):
         for episodes in (8, 64):
@@ -283,14 +282,8 @@ def model(bench, result):
             base = train_seconds(1, train, episode, rate, latency)
             curves[f"{episodes} episodes, {name}"] = [
                 (r, base / train_seconds(r, train, episode, rate, latency)) for r in ranks_of()]
-        n, k, d = 10**8, 1000, 128
-        scale = n / CLUSTER["points"] * d / CLUSTER["dimensions"]
-        base = pass_seconds(1, shared * scale, alone * scale, n, d, k, n // 65088, rate, latency)
-        curves[f"10^8 points, {name}"] = [
-            (r, base / pass_seconds(r, shared * scale, alone * scale, n, d, k, n // 65088, rate,
-                                    latency)) for r in ranks_of()]
     result["model"] = {
-        "episode_seconds": episode, "cluster_shared": shared, "cluster_alone": alone,
+        "episode_seconds": episode, "cluster": wire_of_a_pass(least),
         "ends": {name: max(points, key=lambda p: p[1]) for name, points in curves.items()},
         "curves": curves}
     plot(curves, os.path.splitext(bench.options.output)[0] + ".svg")
@@ -334,7 +327,8 @@ def main():
             result = json.load(file)
     bench = Bench(options)
     for part in options.parts:
-        {"speed": speed, "traffic": traffic, "network": network, "model": model}[part](bench, result)
+        doing = {"speed": speed, "traffic": traffic, "network": network, "model": model}
+        doing[part](bench, result)
         with open(options.output, "w", encoding="utf-8") as file:
             file.write(json.dumps(result, indent=1) + "\n")
     print(json.dumps({key: result[key] for key in options.parts}, indent=1))
