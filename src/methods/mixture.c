@@ -439,6 +439,8 @@ static imp_status add_point(const imp_kernels *kernels, imp_mixture *mixture, co
             join(mixture, clusters->count - 1, x, 1);
         if (label >= 0)
             next_weight(mixture, label);
+        if (!status && mixture->chosen.any)
+            status = imp_mixture_thin(mixture, label, error);
         return status;
     }
     imp_share_out(kernels, clusters, a.candidate, a.candidates, a.z);

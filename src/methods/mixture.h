@@ -68,6 +68,10 @@ imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_c
                                    imp_error *error);
 void imp_mixture_chosen_release(imp_mixture_chosen *chosen);
 
+/* Where a class, or IMP_UNLABELED, has more than 256 clusters, joins those that it costs least to
+ * join until there are 128, and raises its lambda to what they were apart. IMP_ENOMEM. */
+imp_status imp_mixture_thin(imp_mixture *mixture, int32_t label, imp_error *error);
+
 /* A mixture without clusters in that many dimensions, or NULL. */
 imp_mixture *imp_mixture_create(size_t dimensions);
 
