@@ -101,12 +101,12 @@ class Finding(unittest.TestCase):
         path = self.elsewhere / "libimp.so"
         minor = ".".join(pyimp.__version__.split(".")[:2])
         for code, reason in (
-            (OTHER_VERSION, f"it is version 9.7.5, and {minor} is needed"),
-            (LACKS_THE_REST, "it has no function imp_cluster_options_init"),
-            ("int nothing;", "it has no function imp_version"),
+            (OTHER_VERSION, f"it is version 9.7.5, and {minor} is needed)"),
+            (LACKS_THE_REST, "it has no function imp_"),  # the first that it looks for
+            ("int nothing;", "it has no function imp_version)"),
         ):
             compile_library(code, path)
-            self.assertIn(f"{path} ({reason})", self.import_with(IMP_LIBRARY=str(path)))
+            self.assertIn(f"{path} ({reason}", self.import_with(IMP_LIBRARY=str(path)))
         path.write_text("no library")
         self.assertIn(f"{path} ({path}: file too short)", self.import_with(IMP_LIBRARY=str(path)))
 

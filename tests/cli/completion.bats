@@ -44,7 +44,7 @@ offered() {
 
 @test "choices, methods and recipes are offered" {
     [ "$(offered train --task '')" = "classes super-classes" ]
-    [ "$(offered train --recipe omniglot-al)" = omniglot-alphabets ]
+    [ "$(offered train --recipe omniglot-alphabets-)" = omniglot-alphabets-8 ]
     [ "$(offered classify --method prot)" = prototypes ]
     [ "$(offered help --completion '')" = "none bash zsh fish" ]
 }
