@@ -283,7 +283,7 @@ def report(data):
 
 What is chosen, and how, was developed on iris, digits, fashion-MNIST and mini-ImageNet by MobileNet, with
 other draws than these. The sets held back ({", ".join(n for n in HELD_BACK if any(r["set"] == n for r in rows))})
-were looked at for this page alone.
+were looked at for this page alone, but for the open set, whose design saw wine.
 
 A draw is one choice of points, where a point of accuracy is often a matter of chance; a case is a set, as it is
 or standardised, with so many labels: the mean of its draws.

@@ -121,7 +121,9 @@ IMP_API void imp_mixture_free(imp_mixture *mixture);
 /* A copy of `mixture` to which the `n` points have been added, in order and one after the other:
  * adding them in two calls gives the same bits as in one, another order may give other clusters.
  *
- * The metric, lambda and the variances stay as fitted. A labelled point joins the clusters of its
+ * The metric and the variances stay as fitted, and so does lambda, unless a class comes to more
+ * than 256 clusters: then the nearest of them are joined until 128 are left, and lambda is raised
+ * to match. A labelled point joins the clusters of its
  * class by the soft rule, through their running sums, or starts a new one when it is farther than
  * lambda from all of them; a point of a new class starts a cluster; an unlabelled point may join
  * any cluster or start one. New classes continue the numbering without a gap. Where the weight of

@@ -218,7 +218,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     ) -> InfiniteMixturePrototypes:
         """Adds points, one after the other; the first call fits.
 
-        The threshold and the variances stay as they were fitted. A point joins the clusters of its
+        The variances stay as they were fitted, and so does the threshold, unless a class comes to
+        more than 256 clusters, which are then joined. A point joins the clusters of its
         class by the soft rule or starts a new one; what came before is not looked at again. Labels
         not met before become new classes.
 

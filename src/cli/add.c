@@ -31,7 +31,8 @@ const imp_usage imp_add_usage = {
     .summary = "Add points to a fitted mixture",
     .details =
         "Puts more points into a mixture that imp fit wrote, one after the other, without fitting "
-        "again. Its threshold and variances stay as they were. A labelled point joins the "
+        "again. Its variances stay as they were, and so does its threshold, unless a class comes "
+        "to more than 256 clusters. A labelled point joins the "
         "clusters of its class or, if it is far from all of them, starts one; new "
         "classes may be among the labels. The mixture is described on standard output and "
         "replaced, unless -o names another file.",
