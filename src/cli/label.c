@@ -155,8 +155,8 @@ static void open_browser(const char *address)
     pid_t child = fork();
     if (child == 0) {
         if (fork() == 0) { /* whose end nobody has to wait for */
-            int ignored = !freopen("/dev/null", "w", stderr) | !freopen("/dev/null", "w", stdout);
-            (void)ignored;
+            if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
+                _exit(127);
             execlp("xdg-open", "xdg-open", address, (char *)NULL);
             _exit(127);
         }

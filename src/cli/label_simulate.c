@@ -124,8 +124,8 @@ int imp_label_simulate(const imp_label_pile *pile, const imp_label_simulation *g
     if (status != IMP_GO_ON)
         return status;
     size_t answers = (size_t)given->answers < pile->count ? (size_t)given->answers : pile->count;
-    curve asked, random;
-    bool room = make_room(&asked, answers) & make_room(&random, answers);
+    curve asked = {0}, random = {0};
+    bool room = make_room(&asked, answers) && make_room(&random, answers);
     imp_interrupt_catch();
     status = room ? run(pile, given, truth, false, &asked)
                   : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
