@@ -207,7 +207,7 @@ build_and_test clang -L '^unit$' -E '^unit/(train/(kill|memory|power_loss|system
 
 heading "Address and undefined-behaviour sanitizers"
 # Without those that look at texts, or call from Python what others call as well.
-build_and_test asan -E '^(cli/(docs|manual|completion)|python/methods/metrics|python/pyimp/(install|documentation|sklearn|without_sklearn))$'
+build_and_test asan -E '^(cli/(docs|manual|completion|same_bits)|python/methods/metrics|python/pyimp/(install|documentation|sklearn|without_sklearn))$'
 
 heading "Installed library"
 install_and_consume shared build/gcc
