@@ -8,6 +8,7 @@
 #include "cli/label.h"
 #include "data/checksum.h"
 #include "data/csv.h"
+#include "label/directory.h"
 
 static const char command[] = "label";
 
@@ -24,42 +25,20 @@ static bool ends_with(const char *path, const char *ending)
 
 /* ---- items by their names ---- */
 
-typedef struct named {
-    const char *name;
-    size_t item;
-} named;
+typedef struct listing {
+    imp_directory names;
+    size_t strangers; /* names that no item has */
+} listing;
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const named *)a)->name, ((const named *)b)->name);
-}
-
-/* Names, sorted; free with free(). */
-typedef struct directory {
-    named *entries;
-    size_t count, strangers;
-} directory;
-
-static directory directory_of(char *const *names, size_t count)
-{
-    directory list = {malloc(count * sizeof *list.entries), count, 0};
-    for (size_t i = 0; i < count && list.entries; i++)
-        list.entries[i] = (named){names[i], i};
-    if (list.entries)
-        qsort(list.entries, count, sizeof *list.entries, by_name);
-    return list;
-}
-
-static int tell_one(directory *list, const char *name, const char *class, on_label *told,
+static int tell_one(listing *list, const char *name, const char *class, on_label *told,
                     void *context)
 {
-    named key = {name, 0}, *found;
-    found = bsearch(&key, list->entries, list->count, sizeof *list->entries, by_name);
-    if (!found) {
+    size_t item = imp_directory_find(&list->names, name);
+    if (item == SIZE_MAX) {
         list->strangers++;
         return IMP_GO_ON;
     }
-    return *class ? told(found->item, class, context) : IMP_GO_ON;
+    return *class ? told(item, class, context) : IMP_GO_ON;
 }
 
 /* ---- folders ---- */
@@ -118,7 +97,7 @@ static int read_folder(const char *path, const uint64_t *digests, size_t count, 
 /* ---- files ---- */
 
 /* Columns "name" and "class", in any order and among others. */
-static int read_csv(const char *path, char *bytes, size_t size, directory *list, on_label *told,
+static int read_csv(const char *path, char *bytes, size_t size, listing *list, on_label *told,
                     void *context)
 {
     imp_csv csv = imp_csv_start(bytes, size);
@@ -147,7 +126,7 @@ static int read_csv(const char *path, char *bytes, size_t size, directory *list,
 
 /* {"items": [{"name": ..., "class": ..., "answered": true}, ...]}, as it is exported; guesses are
  * no labels. */
-static int read_json(const char *path, const char *bytes, size_t size, directory *list,
+static int read_json(const char *path, const char *bytes, size_t size, listing *list,
                      on_label *told, void *context)
 {
     json_t *object, *item;
@@ -204,15 +183,16 @@ static int read_labels(const char *path, char *const *names, const uint64_t *dig
     imp_error error;
     if (imp_file_read(path, LABELS_LIMIT, &bytes, &size, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    directory list = directory_of(names, count);
-    int status = !list.entries ? imp_complain(IMP_EXIT_FAILURE, command, "out of memory")
+    listing list = {0};
+    bool listed = imp_directory_create(&list.names, names, count, &error) == IMP_OK;
+    int status = !listed ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
                  : ends_with(path, ".json")
                      ? read_json(path, (char *)bytes, size, &list, told, context)
                      : read_csv(path, (char *)bytes, size, &list, told, context);
     if (status == IMP_GO_ON && list.strangers > 0)
         imp_complain(EXIT_SUCCESS, command, "%zu of the labels in '%s' are of nothing in this pile",
                      list.strangers, path);
-    free(list.entries);
+    imp_directory_release(&list.names);
     imp_release(bytes);
     return status;
 }

@@ -110,16 +110,14 @@ imp_status imp_labelling_reserve(imp_labelling *work, size_t classes, imp_error 
 static imp_guess guess_of(const imp_labelling *work, size_t i)
 {
     const float *row = row_of(work, i);
-    imp_guess guess = {IMP_UNKNOWN, IMP_UNKNOWN, 0, 0, INFINITY};
+    imp_guess guess = {.class = IMP_UNKNOWN, .distance = INFINITY};
     float second = INFINITY;
     for (size_t c = 0; c < work->class_count; c++) {
         if (row[c] < guess.distance) {
-            guess.second = guess.class;
             second = guess.distance;
             guess.class = (int32_t)c;
             guess.distance = row[c];
         } else if (row[c] < second) {
-            guess.second = (int32_t)c;
             second = row[c];
         }
     }

@@ -29,7 +29,6 @@ enum {
 /* What the answers so far say of a point. */
 typedef struct imp_guess {
     int32_t class;     /* the likeliest; IMP_UNKNOWN before the first answer */
-    int32_t second;    /* the next likely; IMP_UNKNOWN where there is no other */
     float probability; /* of the likeliest */
     float margin;      /* how much farther the second one's cluster is: a squared distance */
     float distance;    /* squared, to the nearest cluster */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "label/directory.h"
 
 enum { FORMAT = 1, ITEMS_PER_LINE = 1000, MOST_ITEMS = 10000000 };
 
@@ -111,33 +112,19 @@ static imp_status read_items(imp_project *project, const json_t *list, imp_error
 
 /* ---- the pile of now ---- */
 
-typedef struct named {
-    const char *name;
-    size_t number;
-} named;
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const named *)a)->name, ((const named *)b)->name);
-}
-
 /* Where each item of the project is in the pile; items that it does not know are added. */
 static imp_status meet_pile(imp_project *project, const imp_project_pile *pile,
                             imp_project_news *news, imp_error *error)
 {
     size_t known = project->count;
-    named *sorted = imp_allocate(known, sizeof *sorted);
-    if (!sorted)
-        return imp_fail_memory(error, "the items of a project");
-    for (size_t i = 0; i < known; i++)
-        sorted[i] = (named){project->name[i], i};
-    qsort(sorted, known, sizeof *sorted, by_name);
-    imp_status status = IMP_OK;
+    imp_directory names;
+    imp_status status = imp_directory_create(&names, project->name, known, error);
+    if (status)
+        return status;
     for (size_t k = 0; k < pile->count && !status; k++) {
-        named key = {pile->name[k], 0};
-        named *found = bsearch(&key, sorted, known, sizeof *sorted, by_name);
-        if (found) {
-            project->place[found->number] = (int64_t)k;
+        size_t item = imp_directory_find(&names, pile->name[k]);
+        if (item != SIZE_MAX) {
+            project->place[item] = (int64_t)k;
             continue;
         }
         status = add_item(project, pile->name[k], pile->digest[k], error);
@@ -145,7 +132,7 @@ static imp_status meet_pile(imp_project *project, const imp_project_pile *pile,
             project->place[project->count - 1] = (int64_t)k;
         news->added++;
     }
-    imp_release(sorted);
+    imp_directory_release(&names);
     for (size_t i = 0; i < known; i++)
         news->gone += project->place[i] < 0;
     return status;
