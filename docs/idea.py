@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws docs/idea.svg: two classes, one of them in three places, as prototypes and IMP see them.
+"""Draw docs/idea.svg: two classes, one with three modes, as prototypes and IMP see them.
 
     docs/idea.py build/release/bin/imp docs/idea.svg
 
-The clusters and the answers are those of `imp classify`; the regions follow from its clusters, as
-every query belongs to the class of the nearest one. Needs NumPy.
+The clusters and the answers come from `imp classify`. A region is the set of points whose nearest
+cluster belongs to the class. Needs NumPy.
 """
 
 import json
@@ -18,7 +18,7 @@ WIDTH, HEIGHT, GAP, TOP, BOTTOM = 400, 300, 24, 34, 62
 SCALE = 8  # pixels per unit
 INK = ["#2166ac", "#d6604d"]
 REGION = ["#dbe9f4", "#fbe3db"]
-# Where the classes are, in pixels: the mean of the first one lies next to the second.
+# The modes of the two classes, in pixels. The mean of class 0 falls next to class 1.
 PLACES = [(0, 75, 75), (0, 335, 95), (0, 165, 250), (1, 215, 145)]
 SHOTS, QUERIES, SPREAD = 5, 12, 15
 
