@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a group of make's targets needs, if any are missing.
 #
-#   scripts/setup.sh GROUP...     groups: build, test, long, package, bench, lint
+#   scripts/setup.sh GROUP...     groups: build, test, long, wheel, package, bench, lint
 #
 # IMP_SETUP=skip leaves the machine alone, for systems that have the same things under other names.
 set -euo pipefail
@@ -12,17 +12,18 @@ packages_of() {
         libcurl4-openssl-dev libgif-dev libheif-dev libjansson-dev libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev \
         libtiff-dev libwebp-dev nettle-dev ;;
     test) echo bats ccache clang clang-format curl groff-base libclang-rt-dev libcmocka-dev \
-        libheif-examples libopenmpi-dev llvm man-db mandoc openmpi-bin python3-numpy python3-pandas python3-pil python3-pip \
+        libheif-examples libopenmpi-dev llvm man-db mandoc openmpi-bin python3-matplotlib python3-numpy python3-pandas python3-pil python3-pip \
         python3-setuptools python3-sklearn python3-wheel ;;
     long) echo chromium debootstrap fish gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libmpich-dev lintian \
         mpich musl-tools qemu-user zsh ;;
+    wheel) echo libbz2-dev liblzma-dev libzstd-dev python3-venv zlib1g-dev ;;
     package) echo dpkg-dev file libopenmpi-dev ;;
     bench) echo g++ libdnnl-dev libopenblas0-openmp python3-dev python3-faiss python3-matplotlib \
         python3-numpy python3-pil python3-sklearn python3-threadpoolctl python3-torch \
         python3-venv ;;
     lint) echo clang-tidy cppcheck shellcheck ;;
     *)
-        echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, package, bench and" \
+        echo "scripts/setup.sh: unknown group '$1'; there are build, test, long, wheel, package, bench and" \
             "lint" >&2
         exit 2
         ;;

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ._parameters import refuse_sparse
+
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
     from sklearn.utils.multiclass import check_classification_targets
@@ -48,6 +50,7 @@ def validate(estimator: Any, *data: Any, reset: bool = True) -> Any:
 
     That values are finite is left to the library, whose sentence names the place.
     """
+    refuse_sparse(data[0])
     try:
         with np.errstate(over="raise"):
             valid = validate_data(

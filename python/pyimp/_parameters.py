@@ -30,6 +30,14 @@ def count(value: Any, name: str, least: int, most: int) -> int:
     return whole
 
 
+def refuse_sparse(X: Any) -> None:
+    if hasattr(X, "toarray"):
+        raise TypeError(
+            "X is sparse, and points are dense here; X.toarray() makes them so where that fits into memory, "
+            "and of many columns something like TruncatedSVD(100).fit_transform(X) keeps what matters"
+        )
+
+
 def rule(given: Mapping[str, tuple[str, Any]]) -> _api.Rule:
     """A rule of the library: for its members what the estimator calls them and their values, which
     are numbers as the library describes them or 'auto'. The others are open."""

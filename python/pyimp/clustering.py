@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from . import _api, _parameters
 from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, validate
 from ._library import address, call, create, defaults, library, threads
+from ._output import Output, Shown, listed
 
 
 def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
@@ -51,7 +52,7 @@ def _pairs(*given: tuple[ArrayLike | None, str]) -> Any:
     return (_api.ClusterPair * len(found))(*found)
 
 
-class _Clusterer(ClusterMixin, BaseEstimator):
+class _Clusterer(Shown, Output, ClusterMixin, BaseEstimator):
     """What both methods share; a method is its name and the numbers of a rule that it has."""
 
     _method: bytes
@@ -150,7 +151,7 @@ class _Clusterer(ClusterMixin, BaseEstimator):
                 *points.shape,
                 address(labels),
             )
-        return labels
+        return self._output(X, labels, "cluster")
 
     def transform(self, X: ArrayLike) -> np.ndarray:
         """The distance of each point to each center, (n_points, n_clusters)."""
@@ -168,11 +169,50 @@ class _Clusterer(ClusterMixin, BaseEstimator):
             block = points[begin : begin + 1024].astype(float)
             for c, center in enumerate(centers):
                 distances[begin : begin + 1024, c] = np.sqrt(((block - center) ** 2).sum(axis=1))
-        return distances
+        return self._output(X, distances, self.get_feature_names_out())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names for the columns of `transform`: dpmeans0, dpmeans1 and so on."""
+        check_is_fitted(self)
+        stem = type(self).__name__.lower()
+        return np.array([f"{stem}{c}" for c in range(len(self.cluster_centers_))], object)
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> np.ndarray:
         """Clusters the points, and gives their distances to all centers."""
         return self.fit(X).transform(X)
+
+    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
+        """Draws points in the colours of their clusters, and the centers among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from . import plot
+
+        return plot.map(
+            np.asarray(X),
+            np.asarray(self.predict(X)),
+            centers=self.cluster_centers_,
+            center_weights=self.cluster_sizes_,
+            unlabeled=None,
+            ax=ax,
+        )
+
+    def _found(self) -> list[tuple[str, Any]]:
+        sizes = np.sort(self.cluster_sizes_)[::-1].tolist()
+        return [
+            ("clusters", len(sizes)),
+            ("found by", self.choice_["by"]),
+            ("points in each", listed(sizes)),
+            ("threshold", self.lambda_),
+            ("passes", f"{self.n_iter_}, {'' if self.converged_ else 'not '}converged"),
+        ]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _api
 from ._library import address, call, create, defaults, library
+from ._output import picture, table
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,17 @@ class Dataset:
         classes = library.imp_dataset_classes(self._handle)
         return f"Dataset({self._given['name']!r}): {len(self)} images of {classes} classes"
 
+    def _repr_html_(self) -> str:
+        classes = self.classes
+        splits = {c.split: sum(d.split == c.split for d in classes) for c in classes}
+        rows: list[tuple[str, Any]] = [
+            ("images", f"{len(self):,} of {self.channels} x {self.size} x {self.size}"),
+            ("classes", ", ".join(f"{count:,} for {split}" for split, count in splits.items())),
+            ("fingerprint", self.fingerprint[:16]),
+        ]
+        shown = [self[c.first_image] for c in classes[:: max(1, len(classes) // 24)][:24] if c.images]
+        return table(repr(self), rows, "".join(picture(image / 255) for image in shown))
+
     def __getitem__(self, index: int) -> np.ndarray:
         """Image `index`: (channels, size, size) bytes."""
         if not -len(self) <= index < len(self):
@@ -191,6 +203,17 @@ class Episode:
     supports: int
     queries: int
     unlabeled_count: int
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for label in range(min(self.way, 20)):
+            of_class = self.support[self.support_labels == label][:12]
+            rows.append("".join(map(picture, of_class)))
+        heading = (
+            f"episode {self.index}: {self.way} classes, {self.supports} supports, "
+            f"{self.queries} queries, {self.unlabeled_count} unlabelled"
+        )
+        return table(heading, [], "<br>".join(rows))
 
     @property
     def support(self) -> np.ndarray:

@@ -23,6 +23,7 @@ from ._estimator import (
 )
 from ._library import address, threads
 from ._mixture import Mixture
+from ._output import Output, Shown, listed
 from ._version import __version__
 
 
@@ -35,7 +36,7 @@ class _Fitted(NamedTuple):
     columns: np.ndarray  # the number of each label, in sorted order
 
 
-class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
+class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
     """Classifies points by clusters, of which each class has as many as its points need.
 
     Every class begins as one cluster at the mean of its labelled points. A point that is farther
@@ -330,8 +331,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         with threads(_parameters.jobs(self.n_jobs)):
             fitted.mixture.predict(points, self.open_set, label=numbers)
         if self.open_set or len(fitted.names) == 0:
-            return _with(fitted.names, self.unlabeled)[numbers]
-        return fitted.names[numbers]
+            return self._output(X, _with(fitted.names, self.unlabeled)[numbers], "class")
+        return self._output(X, fitted.names[numbers], "class")
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """The probability of each class, in the order of `classes_`.
@@ -349,7 +350,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
         if np.any(np.diff(fitted.columns) < 0):
             probabilities[:, :classes] = probabilities[:, fitted.columns]
             _agree(probabilities, np.append(np.argsort(fitted.columns), classes)[numbers])
-        return probabilities
+        columns = [*fitted.names[fitted.columns], *(["none"] if self.open_set else [])]
+        return self._output(X, probabilities, columns)
 
     def apply(
         self, X: ArrayLike, return_distance: bool = False
@@ -382,7 +384,8 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     def to_metric(self, X: ArrayLike) -> np.ndarray:
         """The points in the metric, where the clusters are."""
         points, fitted = self._prepare(X)
-        return fitted.mixture.transform(points)
+        found = fitted.mixture.transform(points)
+        return self._output(X, found, [f"metric{k}" for k in range(found.shape[1])])
 
     def _prepare(self, X: ArrayLike) -> tuple[np.ndarray, _Fitted]:
         check_is_fitted(self)
@@ -456,6 +459,47 @@ class InfiniteMixturePrototypes(ClassifierMixin, BaseEstimator):
     @property
     def cluster_sigmas_(self) -> np.ndarray:
         return self._fitted.mixture.clusters.sigma
+
+    def _found(self) -> list[tuple[str, Any]]:
+        choice, labels = self.choice_, self.cluster_labels_.tolist()
+        rows = [("classes", len(self.classes_)), ("metric", self.metric_)]
+        if choice["held_out"]:
+            rows.append(("held out", f"{choice['held_out']} points, {choice['accuracy']:.1%} right"))
+        rows.append(("threshold", self.lambda_))
+        several = [name for name in self.classes_ if labels.count(name) > 1]
+        rows.append(("clusters", len(labels)))
+        if several:
+            rows.append(("classes of several clusters", listed(several)))
+        return rows
+
+    def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> Any:
+        """Draws points and the clusters among them, where the model compares them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+        y : array-like of shape (n_points,), optional
+            Labels to colour them by; by default what is predicted.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from . import plot
+
+        given, missing = self._find_missing(self.predict(X) if y is None else y)
+        labels = np.asarray(given).astype(object)
+        labels[missing] = self.unlabeled
+        return plot.map(
+            np.asarray(self.to_metric(X)),
+            labels,
+            centers=self.cluster_centers_,
+            center_labels=self.cluster_labels_,
+            center_weights=self.cluster_weights_,
+            unlabeled=self.unlabeled,
+            ax=ax,
+        )
 
     # ---- files ----
 

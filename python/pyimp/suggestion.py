@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _api
+from . import _api, _parameters
 from ._library import address, call, create, defaults, library
 
 
 def _points(X: ArrayLike) -> np.ndarray:
+    _parameters.refuse_sparse(X)
     points = np.ascontiguousarray(X, np.float32)
     if points.ndim != 2:
         raise ValueError(f"X has the shape {points.shape}; it needs a row for every point")

@@ -1,24 +1,28 @@
 """The examples of README.md and of the docstrings do what they say."""
 
 import doctest
+import importlib.util
+import os
+import pkgutil
 import subprocess
 import sys
 import unittest
 
 from support import SOURCE
 
-import pyimp.clustering
-import pyimp.episodes
-import pyimp.methods
-import pyimp.mixture
+import pyimp
 
 README = SOURCE / "python" / "README.md"
+OPTIONAL = {"plot": "matplotlib", "torch": "torch"}
 
 
 def load_tests(loader, tests, pattern):
+    os.environ["MPLBACKEND"] = "Agg"
     tests.addTests(doctest.DocFileSuite(str(README), module_relative=False))
-    for module in (pyimp.clustering, pyimp.episodes, pyimp.methods, pyimp.mixture):
-        tests.addTests(doctest.DocTestSuite(module))
+    for module in pkgutil.iter_modules(pyimp.__path__):
+        wanted = OPTIONAL.get(module.name)
+        if not module.ispkg and (wanted is None or importlib.util.find_spec(wanted)):
+            tests.addTests(doctest.DocTestSuite(f"pyimp.{module.name}"))
     return tests
 
 

@@ -111,6 +111,30 @@ class Finding(unittest.TestCase):
         self.assertIn(f"{path} ({path}: file too short)", self.import_with(IMP_LIBRARY=str(path)))
 
 
+class Importing(unittest.TestCase):
+    def test_importing_brings_nothing_heavy_along(self):
+        code = """
+import sys, pyimp
+heavy = {"matplotlib", "onnxruntime", "pandas", "scipy", "sklearn", "torch"}
+print(*sorted(heavy & set(sys.modules)))
+print(*sorted(set(pyimp.__all__) - set(dir(pyimp))))
+pyimp.InfiniteMixturePrototypes().fit([[0], [9]], ["a", "b"])
+for name in pyimp.__all__:
+    getattr(pyimp, name)
+try:
+    pyimp.nothing
+except AttributeError as error:
+    print(error)
+"""
+        done = subprocess.run(
+            [sys.executable, "-B", "-W", "error::DeprecationWarning:pyimp", "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.stdout, "\n\nmodule 'pyimp' has no attribute 'nothing'\n")
+
+
 class Errors(unittest.TestCase):
     def test_wrong_arguments_are_value_errors_with_the_librarys_sentence(self):
         x, y = blobs(1)
