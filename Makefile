@@ -6,7 +6,7 @@ SETUP := scripts/setup.sh
 RELEASE := build/release
 MINUTES ?= 1
 
-.PHONY: build demo test test-long fuzz bench format lint symbols install uninstall deb clean help
+.PHONY: build demo test test-long fuzz bench format lint symbols install uninstall wheel deb clean help
 
 build: ## build the library and the command (the default)
 	@$(SETUP) build
@@ -21,7 +21,7 @@ test: ## run all tests but the long ones
 	scripts/test.sh
 
 test-long: ## run all tests, with threads watched, fuzzers, a browser and a clean Debian
-	@$(SETUP) build test long package
+	@$(SETUP) build test long wheel package
 	scripts/test.sh --long
 
 fuzz: ## run the fuzzers, each for MINUTES (1)
@@ -53,6 +53,10 @@ install: ## install to PREFIX (/usr/local), under DESTDIR if that is set
 
 uninstall: ## remove what the last installation wrote, under DESTDIR if that is set
 	DESTDIR="$(DESTDIR)" cmake --build --preset release --target uninstall
+
+wheel: ## make a wheel that holds the library, in build/wheel
+	@$(SETUP) build wheel
+	scripts/wheel.sh
 
 deb: ## make Debian packages, in build/deb
 	@$(SETUP) build package

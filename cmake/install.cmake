@@ -8,7 +8,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/imp)
 set(IMP_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
     "Where zsh looks for completions; Debian's looks in share/zsh/vendor-completions")
 
-install(TARGETS imp_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT imp)
+if(TARGET imp_command)
+  install(TARGETS imp_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT imp)
+endif()
 if(TARGET imp_mpi_command)
   install(TARGETS imp_mpi_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT imp-mpi)
   install(FILES ${PROJECT_SOURCE_DIR}/src/mpi/imp-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1

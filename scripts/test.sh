@@ -4,7 +4,7 @@
 #   scripts/test.sh [--long]
 #
 # A stage that fails does not stop the ones after it. --long adds the thread sanitizer, a minute of
-# each fuzzer, musl and arm64, the tests labelled "long" and the Debian packages.
+# each fuzzer, musl and arm64, the tests labelled "long", Python's wheel and the Debian packages.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -207,7 +207,7 @@ build_and_test clang -L '^unit$' -E '^unit/(train/(kill|memory|power_loss|system
 
 heading "Address and undefined-behaviour sanitizers"
 # Without those that look at texts, or call from Python what others call as well.
-build_and_test asan -E '^(cli/(docs|manual|completion|same_bits)|python/methods/metrics|python/pyimp/(install|documentation|sklearn|without_sklearn))$'
+build_and_test asan -E '^(cli/(docs|manual|completion|same_bits)|python/methods/metrics|python/pyimp/(install|documentation|output|sklearn|without_sklearn))$'
 
 heading "Installed library"
 install_and_consume shared build/gcc
@@ -243,6 +243,11 @@ if [ "$long" = yes ]; then
 fi
 
 if [ "$long" = yes ]; then
+    heading "Python's wheel"
+    if check "wheel: build" scripts/wheel.sh; then
+        check "wheel: other Pythons, a clean Debian" tests/install/check-wheel.sh build/wheel/pyimp-*.whl
+    fi
+
     heading "Debian packages"
     if check "deb: build" configure_and_build deb && check "deb: pack" make_packages build/deb; then
         check "deb: lintian" check_packages build/deb

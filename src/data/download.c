@@ -9,6 +9,9 @@
 
 #include "data/download.h"
 
+#include "base/error.h"
+
+#ifdef IMP_WITH_DOWNLOADS
 #include <curl/curl.h>
 #include <errno.h>
 #include <nettle/md5.h>
@@ -18,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/create.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/memory.h"
@@ -252,3 +254,17 @@ imp_status imp_download_omniglot(const char *folder, const char *base_url,
     }
     return status;
 }
+
+#else
+
+imp_status imp_download_omniglot(const char *folder, const char *base_url,
+                                 imp_download_progress *progress, void *context, imp_error *error)
+{
+    (void)base_url, (void)progress, (void)context;
+    return imp_fail(error, IMP_EINVAL,
+                    "this libimp was built without downloads; fetch images_background.zip and "
+                    "images_evaluation.zip of Omniglot to '%s' by other means",
+                    folder);
+}
+
+#endif

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Installs the wheel of scripts/wheel.sh where there is no compiler and none of the libraries it holds, and
+# with the Pythons and NumPys it is meant for, and uses it there.
+#
+#   tests/install/check-wheel.sh WHEEL
+#
+# Exits with 77 where neither a clean Debian nor a NumPy can be had.
+set -euo pipefail
+
+wheel=$(realpath "${1:?usage: tests/install/check-wheel.sh WHEEL}")
+source=$(realpath "$(dirname "$0")/../..")
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+chmod 755 "$work"
+done=0
+
+# The files of python/tests that need neither the sources nor the command; a warning that is not meant is a failure.
+strict=(-B -W error -W "ignore:the labels say little:UserWarning" -m unittest -q)
+tests=(test_clustering test_episodes test_metrics test_mixture test_suggestion test_training)
+
+# ---- Pythons and NumPys: the oldest and the newest that go together ----
+
+interpreter() { # VERSION: its path, if there is one
+    local found
+    found=$(find "${PYENV_ROOT:-$HOME/.pyenv}/versions" -maxdepth 3 -path "*/bin/python$1" 2>/dev/null | tail -n 1)
+    [ -n "$found" ] || found=$(command -v "/usr/bin/python$1") || return
+    echo "$found"
+}
+
+with_python() { # VERSION NUMPY
+    local python venv=$work/venv-$1
+    python=$(interpreter "$1") || {
+        echo "there is no Python $1"
+        return 0
+    }
+    "$python" -m venv "$venv"
+    "$venv/bin/pip" --disable-pip-version-check install --quiet --only-binary :all: "numpy$2" "$wheel" || {
+        echo "NumPy $2 for Python $1 cannot be had"
+        return 0
+    }
+    (cd "$source/python/tests" &&
+        env -u IMP_LIBRARY -u PYTHONPATH "$venv/bin/python" "${strict[@]}" "${tests[@]}")
+    "$venv/bin/python" -c 'import sys, numpy; print("passed: Python", sys.version.split()[0], "NumPy", numpy.__version__)'
+    rm -rf "$venv"
+    done=$((done + 1))
+}
+
+with_python 3.9 ==1.24.4
+with_python 3.10 ==1.26.4
+with_python 3.11 '>=2'
+with_python 3.12 '>=2'
+with_python 3.13 '>=2'
+
+# ---- a Debian that has Python and nothing else ----
+
+in_a_clean_debian() {
+    local root=$work/root
+    [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || {
+        echo "there is no debootstrap, or nobody may run it"
+        return 0
+    }
+    debootstrap --variant=minbase --include=python3,python3-venv bookworm "$root" >"$work/log" || {
+        echo "debootstrap could not make a Debian here"
+        return 0
+    }
+    /usr/bin/python3 -m pip download --quiet --only-binary :all: --dest "$root/tmp" "numpy>=2" || return 0
+    cp "$wheel" "$root/tmp"
+    cp -r "$source/python/tests" "$root/tmp"
+    # shellcheck disable=SC2016 # the shell inside expands it
+    chroot "$root" env -i PATH=/usr/bin:/bin HOME=/root LC_ALL=C sh -euc '
+        ! command -v gcc cc clang
+        ! ldconfig -p | grep -E "libimp|libjpeg|libpng|libjansson|libarchive|libnettle|libwebp"
+        python3 -m venv /tmp/venv
+        /tmp/venv/bin/pip install --quiet --no-index --find-links /tmp /tmp/pyimp*.whl
+        cd /tmp/tests
+        /tmp/venv/bin/python "$@"' sh "${strict[@]}" "${tests[@]}"
+    echo "passed: a Debian with Python alone"
+    done=$((done + 1))
+}
+in_a_clean_debian
+
+[ "$done" -gt 0 ] || {
+    echo "neither a clean Debian nor a NumPy can be had"
+    exit 77
+}
