@@ -24,7 +24,7 @@ if(BUILD_SHARED_LIBS)
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/ldconfig.cmake COMPONENT libimp)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/imp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        COMPONENT libimp-dev FILES_MATCHING PATTERN "*.h")
+        COMPONENT libimp-dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/imp
         COMPONENT imp)
 file(GLOB models CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/models/*.safetensors)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Formats all C files as .clang-format says; with --check only says which are not so formatted.
+# Formats all C and C++ files as .clang-format says; with --check only says which are not so formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -d '' files < <(find bench examples include src tests -name '*.[ch]' -print0 | sort -z)
+mapfile -d '' files < <(find bench examples include src tests \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | sort -z)
 case ${1:-} in
 '') clang-format -i "${files[@]}" ;;
 --check)

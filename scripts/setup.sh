@@ -11,7 +11,7 @@ packages_of() {
     build) echo gcc libc6-dev make cmake ninja-build pkg-config libarchive-dev libcairo2-dev \
         libcurl4-openssl-dev libgif-dev libheif-dev libjansson-dev libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev \
         libtiff-dev libwebp-dev nettle-dev ;;
-    test) echo bats ccache clang clang-format curl groff-base libclang-rt-dev libcmocka-dev \
+    test) echo bats ccache clang clang-format curl g++ groff-base libclang-rt-dev libcmocka-dev \
         libheif-examples libopenmpi-dev llvm man-db mandoc openmpi-bin python3-matplotlib python3-numpy python3-pandas python3-pil python3-pip \
         python3-setuptools python3-sklearn python3-wheel ;;
     long) echo chromium debootstrap fish gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libmpich-dev lintian \

@@ -117,13 +117,15 @@ compile_by_pkg_config() { # STAGE SOURCE PROGRAM
     local -x PKG_CONFIG_PATH=$1/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$1
     local flags
     flags=$(pkg-config --cflags --libs imp) || return
+    local compiler=gcc
+    [[ $2 != *.cpp ]] || compiler="g++ -std=c++17"
     # shellcheck disable=SC2086 # the flags are words to split
-    gcc "$2" $flags -o "$3"
+    $compiler "$2" $flags -o "$3"
 }
 
 consume_by_pkg_config() { # STAGE EXAMPLE
     local program
-    program=$1/$(basename "$2" .c)
+    program=$1/$(basename "$2").program
     compile_by_pkg_config "$1" "$2" "$program" &&
         LD_LIBRARY_PATH=$1/usr/local/lib tests/install/run-example.sh "$program" "$2"
 }
@@ -169,7 +171,7 @@ install_and_consume() { # NAME BUILD-FOLDER
     local name=$1 build=$2 stage=$work/$1 example
     check "$name: install" env DESTDIR="$stage" cmake --install "$build" || return
     check "$name: the installed command runs" "$stage/usr/local/bin/imp" --version
-    for example in examples/*.c; do
+    for example in examples/*.c examples/*.cpp; do
         check "$name: pkg-config, $example" consume_by_pkg_config "$stage" "$example"
     done
     check "$name: the program of docs/linking.md" consume_the_page "$stage"

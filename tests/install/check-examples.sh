@@ -26,7 +26,7 @@ for header in include/imp/*.h; do
     fi
 done
 
-for example in examples/*.c; do
+for example in examples/*.c examples/*.cpp; do
     if ! grep -qF "$(basename "$example")" examples/README.md; then
         echo "$example is not in examples/README.md"
         faults=$((faults + 1))
