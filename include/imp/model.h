@@ -25,7 +25,7 @@ typedef struct imp_model_options {
     size_t size; /* sizeof(imp_model_options), so that the struct may grow */
     imp_ink ink; /* of pictures that are embedded; IMP_INK_OWN, which is 0: as in training */
 
-    /* ---- a program instead of a network (docs/embedders.md) ---- */
+    /* ---- a program instead of a network, or before it (docs/embedders.md) ---- */
     const char *embedder; /* a line for the shell that starts it; NULL: none */
     double patience;      /* seconds without a word from it that count as a hang; 0: 300 */
     const char *cache;    /* a folder, in which vectors are kept for the next time; NULL: none */
@@ -47,12 +47,15 @@ static inline imp_model_options imp_model_defaults(void)
  *
  * An embedder is a program of the caller's own choice, which is started here and gives vectors for
  * files of any kind; they are scaled to length 1. Such a model embeds files alone, and has no
- * encoder, no network and no images of its own. Nothing but the options can make the library start
- * a program.
+ * encoder, no network and no images of its own. With a path as well, of a model that was trained on
+ * vectors, those of the embedder go through its network; the file may say of which embedder they
+ * must be, by name and version. Nothing but the options can make the library start a program.
  *
  * On success *out is a new model; free it with imp_model_free(). On failure *out is NULL, and the
  * sentence names the file: IMP_EIO, IMP_EFORMAT for what is no model, IMP_EUNSUPPORTED for NULL
- * where no model was built in, IMP_EINVAL for a path and an embedder, IMP_ENOMEM. */
+ * where no model was built in, IMP_EINVAL for an embedder whose vectors the model does not take,
+ * IMP_ENOMEM.
+ */
 IMP_API imp_status imp_model_open(const char *path, const imp_model_options *options,
                                   imp_model **out, imp_error *error);
 
@@ -89,8 +92,11 @@ typedef struct imp_model_info {
     uint64_t update;         /* after so many updates; 0: not trained, or not known */
     double validation;       /* accuracy on validation episodes; NAN: not known */
 
-    /* ---- what it says of itself, if it is an embedder, else NULL ---- */
+    /* ---- what the embedder says of itself, if there is one, else NULL ---- */
     const char *embedder, *embedder_version;
+
+    const char *embedded_by; /* "NAME VERSION" of the embedder whose vectors it was trained on; ""
+                                where that is not known or it takes pictures */
 } imp_model_info;
 
 /* Lives as long as the model. */

@@ -554,6 +554,7 @@ class ModelInfo(Structure):
         ("validation", c_double),
         ("embedder", c_char_p),
         ("embedder_version", c_char_p),
+        ("embedded_by", c_char_p),
     ]
 
 

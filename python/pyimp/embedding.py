@@ -29,7 +29,8 @@ class Embedding:
         Which pictures to invert: as the model says, none or all.
     embedder : str or None, default=None
         Instead of a model: a line for the shell that starts a program which embeds files of any kind
-        (docs/embedders.md), as `imp --embedder` does. Such an embedding takes files alone.
+        (docs/embedders.md), as `imp --embedder` does. Such an embedding takes files alone. With a
+        model that was trained on the embedder's vectors, they go through that model.
     timeout : float, default=300
         Seconds without a word from the embedder after which it counts as hung.
     cache : path-like or None, default=None
@@ -39,6 +40,9 @@ class Embedding:
     ----------
     name, version : str or None
         What an embedder says of itself.
+    embedded_by : str
+        Name and version of the embedder whose vectors the model was trained on; '' if it is not
+        known.
     channels, height, width : int
         Of the images that the network takes; 0 of an embedder.
     dimensions : int
@@ -84,6 +88,7 @@ class Embedding:
             None if text is None else text.decode(errors="replace")
             for text in (info.embedder, info.embedder_version)
         )
+        self.embedded_by = info.embedded_by.decode(errors="replace")
         self.mixture_parameters = _parameters.parameters_of(info.rule)
 
     @classmethod

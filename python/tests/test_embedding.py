@@ -260,8 +260,8 @@ class Embedders(unittest.TestCase):
             pickle.dumps(embedding)
         with self.assertRaises((ValueError, OSError)):
             Embedding(embedder="exit 1")
-        with self.assertRaisesRegex(ValueError, "embedder"):
-            Embedding(self.folder / "vowels", embedder=self.command)
+        with self.assertRaisesRegex(ValueError, "give one of them"):
+            Embedding(SOURCE / "models" / "omniglot-alphabets.safetensors", embedder=self.command)
 
 
 if __name__ == "__main__":

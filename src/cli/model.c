@@ -101,11 +101,14 @@ static void print_text(const imp_model *model)
     printf("network     ");
     imp_print_text(info->network, stdout);
     printf(", %zu parameters\n", info->parameters);
-    if (imp_model_takes_vectors(model))
-        printf("vectors     %zu numbers\n", info->channels);
-    else
+    if (imp_model_takes_vectors(model)) {
+        printf("vectors     %zu numbers%s", info->channels, info->embedded_by[0] ? " by " : "");
+        imp_print_text(info->embedded_by, stdout);
+        putchar('\n');
+    } else {
         printf("images      %zux%zux%zu, %s\n", info->channels, info->height, info->width,
                model->origin.inverted ? "1 - byte / 255" : "byte / 255");
+    }
     printf("embedding   %zu dimensions\n", info->dimensions);
     printf("method      ");
     imp_print_text(settings->method, stdout);

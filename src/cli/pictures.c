@@ -62,9 +62,9 @@ const char *imp_picture_word(const imp_picture_settings *settings)
 
 const char *imp_model_word(const imp_picture_settings *settings, const imp_model *model)
 {
-    if (settings->embedder)
-        return imp_model_info_of(model)->embedder;
-    return settings->model ? settings->model : imp_built_in_model_name;
+    if (settings->model)
+        return settings->model;
+    return settings->embedder ? imp_model_info_of(model)->embedder : imp_built_in_model_name;
 }
 
 const char *imp_only_for_pictures(const imp_picture_settings *settings)
@@ -104,9 +104,6 @@ static char *cache_folder(void)
 int imp_open_model(const char *command, const imp_picture_settings *settings, imp_model **model)
 {
     *model = NULL;
-    if (settings->model && settings->embedder)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--model and --embedder both embed pictures; give one of them");
     if (!settings->model && !settings->embedder && imp_built_in_model_size == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "needs --model FILE, as 'imp train' writes it: no model is built into "
@@ -274,6 +271,11 @@ void imp_tell_mixture(const imp_model *model)
     if (rule.steps > 1)
         fprintf(stderr, " --cluster-steps %.0f", rule.steps);
     fputc('\n', stderr);
+    if (model->embedder && !model->network) {
+        fputs("for imp train: --embedded-by \"", stderr);
+        imp_print_text(imp_embedder_title_of(model->embedder).text, stderr);
+        fputs("\"\n", stderr);
+    }
 }
 
 const char *imp_tell_coloured(const char *command, const imp_picture_settings *settings,

@@ -26,7 +26,7 @@ typedef struct imp_picture_settings {
      .otherwise = "built in",                                           \
      .help = "the model that embeds pictures, or points if it was trained on vectors"},                                                    \
     {IMP_OPTION_TEXT(settings, member.embedder), .name = "embedder", .argument = "COMMAND",        \
-     .help = "or a program that embeds files (docs/embedders.md)"},              \
+     .help = "or a program that embeds files; a model of its vectors may go with it (docs/embedders.md)"},              \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
      .help = "leave out what cannot be read, and say which"},                                      \
     {IMP_OPTION_REST},                                                                             \
@@ -96,7 +96,7 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
                        const imp_model *model, imp_embedded *pictures);
 
 /* Says on stderr which options make `imp fit` and `imp classify` take vectors of the model as they
- * take its pictures. */
+ * take its pictures, and by which `imp train` remembers whose vectors they are. */
 void imp_tell_mixture(const imp_model *model);
 
 /* Says so if the built-in model, which knows drawings, was used for pictures of which most, by

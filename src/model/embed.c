@@ -20,7 +20,7 @@ enum { BATCH = 256 };
 static imp_status needs_network(const imp_model *model, imp_error *error)
 {
     return model->embedder ? imp_fail(error, IMP_EUNSUPPORTED,
-                                      "the model is an embedder, which takes files and no pixels")
+                                      "the model has an embedder, which takes files and no pixels")
                            : IMP_OK;
 }
 
@@ -73,6 +73,11 @@ static imp_status embed_planes(const desk *own, const imp_model *model, size_t c
 /* Pictures are made square, and gray or RGB. */
 static imp_status check_model(const imp_model_info *model, imp_error *error)
 {
+    if (model->height == 1 && model->width == 1)
+        return imp_fail(error, IMP_EUNSUPPORTED,
+                        "the model takes vectors of %zu dimensions%s%s; for pictures and files it "
+                        "needs the embedder that makes them",
+                        model->channels, model->embedded_by[0] ? " by " : "", model->embedded_by);
     if (model->height == model->width && (model->channels == 1 || model->channels == 3))
         return IMP_OK;
     return imp_fail(error, IMP_EUNSUPPORTED,
@@ -107,12 +112,34 @@ static imp_status embed_by_network(const imp_model *model, imp_gallery *gallery,
     return status;
 }
 
+/* Files into the embedder's vectors, and those through the network. */
+static imp_status embed_by_both(const imp_model *model, imp_gallery *gallery, int threads,
+                                const imp_embed_listener *listener, float *embeddings,
+                                imp_error *error)
+{
+    size_t values;
+    float *vectors = imp_multiply(gallery->count, imp_model_info_of(model)->channels, &values)
+                         ? imp_allocate_zeroed(values, sizeof *vectors)
+                         : NULL; /* zeros for files with faults */
+    if (!vectors)
+        return imp_fail_memory(error, "vectors");
+    imp_status status = imp_embedder_embed(model->embedder, gallery, threads, listener->progress,
+                                           listener->context, vectors, error);
+    if (!status)
+        status = imp_encoder_encode(imp_model_encoder(model), vectors, gallery->count, threads,
+                                    embeddings, error);
+    imp_release(vectors);
+    return status;
+}
+
 static imp_status embed_all(const imp_model *model, imp_gallery *gallery, int threads,
                             const imp_embed_listener *listener, float *embeddings, imp_error *error)
 {
     static const imp_embed_listener nobody = {0};
     if (!listener)
         listener = &nobody;
+    if (model->embedder && model->encoder)
+        return embed_by_both(model, gallery, threads, listener, embeddings, error);
     if (model->embedder)
         return imp_embedder_embed(model->embedder, gallery, threads, listener->progress,
                                   listener->context, embeddings, error);

@@ -106,6 +106,13 @@ const imp_embedder_hello *imp_embedder_hello_of(const imp_embedder *embedder)
     return &embedder->hello;
 }
 
+imp_embedder_title imp_embedder_title_of(const imp_embedder *embedder)
+{
+    imp_embedder_title title;
+    snprintf(title.text, sizeof title.text, "%s %s", embedder->hello.name, embedder->hello.version);
+    return title;
+}
+
 /* ---- one call ---- */
 
 typedef struct job {

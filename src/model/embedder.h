@@ -25,6 +25,13 @@ void imp_embedder_free(imp_embedder *embedder);
 
 const imp_embedder_hello *imp_embedder_hello_of(const imp_embedder *embedder);
 
+/* What its vectors are called in a model file: "NAME VERSION". */
+typedef struct imp_embedder_title {
+    char text[402];
+} imp_embedder_title;
+
+imp_embedder_title imp_embedder_title_of(const imp_embedder *embedder);
+
 /* Is told how far it is; a failure ends the work. */
 typedef imp_status imp_embed_progress(size_t done, size_t total, imp_error *error, void *context);
 

@@ -58,12 +58,15 @@ static imp_model_info embedder_info(const imp_model *model)
                             .fingerprint = "",
                             .validation = NAN,
                             .embedder = hello->name,
-                            .embedder_version = hello->version};
+                            .embedder_version = hello->version,
+                            .embedded_by = ""};
 }
 
 static imp_model_info info_of(const imp_model *model, imp_ink ink)
 {
     const imp_network_options *input = imp_network_options_of(model->network);
+    const imp_embedder_hello *hello =
+        model->embedder ? imp_embedder_hello_of(model->embedder) : NULL;
     return (imp_model_info){.name = model->name,
                             .dimensions = imp_encoder_output_size(model->encoder),
                             .channels = input->channels,
@@ -77,7 +80,10 @@ static imp_model_info info_of(const imp_model *model, imp_ink ink)
                             .data = model->settings.data,
                             .fingerprint = model->origin.data.fingerprint,
                             .update = model->origin.update,
-                            .validation = model->origin.validation};
+                            .validation = model->origin.validation,
+                            .embedder = hello ? hello->name : NULL,
+                            .embedder_version = hello ? hello->version : NULL,
+                            .embedded_by = model->settings.embedded_by};
 }
 
 const imp_model_info *imp_model_info_of(const imp_model *model)
@@ -109,6 +115,37 @@ static imp_status begin(const char *name, imp_model **out, imp_error *error)
     return IMP_OK;
 }
 
+/* Starts the embedder whose vectors the model takes. What a model learned of one embedder's vectors
+ * says nothing about another's. */
+static imp_status put_embedder_before(imp_model *model, const imp_model_options *options,
+                                      imp_error *error)
+{
+    const imp_network_options *input = imp_network_options_of(model->network);
+    const char *known = model->settings.embedded_by;
+    if (input->height != 1 || input->width != 1)
+        return imp_fail(error, IMP_EINVAL,
+                        "the model takes pictures of %zux%zu, and there is an embedder as well; "
+                        "give one of them",
+                        input->height, input->width);
+    imp_status status = imp_embedder_open(options->embedder, options->patience, options->cache,
+                                          &model->embedder, error);
+    if (status)
+        return status;
+    size_t dimensions = imp_embedder_hello_of(model->embedder)->dimensions;
+    imp_embedder_title title = imp_embedder_title_of(model->embedder);
+    if (known[0] && strcmp(known, title.text) != 0)
+        return imp_fail(error, IMP_EINVAL,
+                        "the model was trained on vectors of '%.200s', and the embedder is "
+                        "'%.200s'",
+                        known, title.text);
+    if (dimensions != input->channels)
+        return imp_fail(error, IMP_EINVAL,
+                        "the model takes vectors of %zu dimensions, and the embedder '%.200s' "
+                        "gives %zu",
+                        input->channels, title.text, dimensions);
+    return IMP_OK;
+}
+
 /* Freezes what was read into the model. Settings have a network also where the file, of a network
  * alone, had none. */
 static imp_status finish(imp_model *model, const imp_model_options *options, imp_error *error)
@@ -117,6 +154,8 @@ static imp_status finish(imp_model *model, const imp_model_options *options, imp
                                          imp_network_description(model->network), error);
     if (!status)
         status = imp_encoder_create(model->network, &model->encoder, error);
+    if (!status && options->embedder)
+        status = put_embedder_before(model, options, error);
     if (!status)
         model->info = info_of(model, options->ink);
     return status;
@@ -205,17 +244,6 @@ static imp_status open_embedder(const imp_model_options *options, imp_model **ou
     return IMP_OK;
 }
 
-/* A file and an embedder: both would say what a picture becomes. */
-static imp_status refuse_embedder(const imp_model_options *options, const char *name,
-                                  imp_error *error)
-{
-    return options->embedder ? imp_fail(error, IMP_EINVAL,
-                                        "'%s' is a model and there is an embedder as well; give "
-                                        "one of them",
-                                        name)
-                             : IMP_OK;
-}
-
 imp_status imp_model_open(const char *path, const imp_model_options *options, imp_model **out,
                           imp_error *error)
 {
@@ -232,9 +260,7 @@ imp_status imp_model_open(const char *path, const imp_model_options *options, im
         return imp_model_open_bytes(imp_built_in_model, imp_built_in_model_size,
                                     imp_built_in_model_name, options, out, error);
     imp_safetensors *file;
-    status = refuse_embedder(&known, path, error);
-    if (!status)
-        status = imp_safetensors_load(path, &file, error);
+    status = imp_safetensors_load(path, &file, error);
     return status ? status : make(file, path, &known, out, error);
 }
 
@@ -244,8 +270,6 @@ imp_status imp_model_open_bytes(const void *bytes, size_t size, const char *name
     *out = NULL;
     imp_model_options known;
     imp_status status = check_options(options, &known, error);
-    if (!status)
-        status = refuse_embedder(&known, name, error);
     if (status)
         return status;
     unsigned char *copy = imp_allocate(size, 1); /* which belongs to the file then */

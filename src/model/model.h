@@ -32,7 +32,7 @@ typedef struct imp_model_origin {
  * saving and copying one are not. */
 struct imp_model {
     imp_model_info info;    /* its texts are those of the members below */
-    imp_embedder *embedder; /* instead of an encoder and a network, or NULL */
+    imp_embedder *embedder; /* instead of an encoder and a network, or before them; or NULL */
     imp_encoder *encoder;
     imp_network *network;  /* what the encoder is made of */
     imp_settings settings; /* of the training; sigma_l and sigma_u are the learned ones */
@@ -47,10 +47,11 @@ struct imp_model {
 imp_status imp_model_import(const char *path, const imp_settings *settings, size_t channels,
                             size_t size, imp_model **out, imp_error *error);
 
-/* Whether it was trained on vectors, which are images of one pixel. */
+/* Whether it was trained on vectors, which are images of one pixel. With an embedder before it, it
+ * takes files. */
 static inline bool imp_model_takes_vectors(const imp_model *model)
 {
-    return !model->info.embedder && model->info.height == 1 && model->info.width == 1;
+    return !model->embedder && model->info.height == 1 && model->info.width == 1;
 }
 
 /* ---- model files ---- */

@@ -255,6 +255,11 @@ imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip
     imp_status status = IMP_OK;
     bool vectors = strcmp(imp_dataset_kind_of(settings->data).text, "vectors") == 0;
     bool folder = chooses && imp_names_folder(settings->data, &path);
+    if (settings->embedded_by[0] && !vectors)
+        return imp_fail(error, IMP_EINVAL,
+                        "embedded-by goes with vectors; '%s' are pictures, which no embedder has "
+                        "made",
+                        settings->data);
     if (folder)
         status = imp_survey_make(&found, path, error);
     if (!status && folder)

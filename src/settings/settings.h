@@ -45,6 +45,7 @@ struct imp_settings {
 
     /* training */
     const char *network;
+    const char *embedded_by; /* "NAME VERSION" of the embedder whose vectors the data are, or "" */
     int64_t updates, accumulate;
     int optimizer;
     double rate, clip, average_weights, loss_limit;

@@ -76,6 +76,8 @@
     NUMBER(rate, "rate", 0, INFINITY, "0.001", "learning rate at the start")                       \
     TEXT(network, "network", "LAYERS", "conv4",                                                    \
          "conv4, or layers like conv3x3:32,bn,relu,pool,flatten,linear:64")                        \
+    TEXT(embedded_by, "embedded-by", "NAME", "",                                                   \
+         "of vectors: the embedder they are from, as 'imp embed' names it; the model remembers")   \
     INTEGER(accumulate, "accumulate", 1, 1000000, "1", "episodes whose gradients make an update")  \
     CHOICE(optimizer, "optimizer", imp_optimizer_names, "rmsprop", "how gradients become steps")   \
     INTEGER(halve_from, "halve-from", 0, INT64_MAX, "4000", "update of the rate's first halving")  \

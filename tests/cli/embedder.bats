@@ -166,7 +166,44 @@ fails() {
         "--hello '{\"imp-embedder\": 1, \"name\": \"a\", \"version\": \"1\", \"dimensions\": 0}'"
     program=false fails 1 "the embedder 'false '"
     program="no-such-program" fails 1 "the shell did not find it"
-    fails 2 "give one of them" "" --model x.safetensors
+}
+
+@test "a model of an embedder's vectors remembers whose they are, and goes with no other" {
+    "$IMP" embed known -o x.npy --labels y.npy --embedder "$program" 2>err
+    grep -qx 'for imp train: --embedded-by "letters 1"' err
+    "$IMP" train --data vectors:x.npy,y.npy --network linear:8 --embedded-by "letters 1" --updates 20 \
+        --way 2 --shot 1 --queries 1 --split points:1/0/0 --validate-every 0 --out run >/dev/null 2>&1
+    "$IMP" model info run/model.safetensors | grep -qx 'vectors     26 numbers by letters 1'
+    ! strings run/model.safetensors | grep -q embedder.py # a name, never a command
+    [ "$(classify "" --model run/model.safetensors)" = "$right" ]
+
+    # The same vectors through the same network, by hand.
+    "$IMP" embed known -o files.npy --embedder "$program" --model run/model.safetensors 2>/dev/null
+    "$IMP" embed x.npy -o points.npy --model run/model.safetensors 2>/dev/null
+    cmp files.npy points.npy
+    run --separate-stderr "$IMP" embed known -o some.npy --model run/model.safetensors --skip-broken \
+        --no-cache --embedder "$program --error hisses/2"
+    [ "$status" -eq 0 ]
+    [ "$(/usr/bin/python3 -c 'import numpy; print(len(numpy.load("some.npy")))')" -eq 5 ]
+
+    fails 1 "run/model.safetensors: the model was trained on vectors of 'letters 1', and the embedder is 'letters 2'" \
+        "--version 2" --model run/model.safetensors
+    fails 1 "the model takes vectors of 26 dimensions, and the embedder 'letters 1' gives 5" \
+        "--hello '{\"imp-embedder\": 1, \"name\": \"letters\", \"version\": \"1\", \"dimensions\": 5}'" \
+        --model run/model.safetensors
+    run --separate-stderr "$IMP" embed known/vowels/1.txt -o z.npy --model run/model.safetensors
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"the model takes vectors of 26 dimensions by letters 1; for pictures and files it needs the embedder"* ]]
+    run --separate-stderr "$IMP" train --data glyphs --embedded-by "letters 1" --out other
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"embedded-by goes with vectors"* ]]
+    [ ! -e other ]
+}
+
+@test "a model of pictures needs no embedder" {
+    model=$(find "$BATS_TEST_DIRNAME/../../models" -name '*.safetensors' | head -1)
+    fails 1 "the model takes pictures of 28x28, and there is an embedder as well; give one of them" \
+        "" --model "$model"
 }
 
 @test "members of archives reach it as files, which are gone afterwards" {
