@@ -117,7 +117,7 @@ static json_t *split_json(const imp_dataset *dataset, const tally *sum)
 static int info_json(const imp_dataset *dataset)
 {
     imp_size_range sizes = imp_dataset_sizes(dataset);
-    json_t *splits = json_object(), *broken = json_array();
+    json_t *splits = json_object(), *broken = json_array(), *foreign = json_array();
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {
         tally sum = count_split(dataset, split);
         if (sum.classes > 0)
@@ -125,13 +125,16 @@ static int info_json(const imp_dataset *dataset)
     }
     for (size_t i = 0; i < imp_dataset_faults(dataset); i++)
         json_array_append_new(broken, imp_json_any_text(imp_dataset_fault(dataset, i)));
+    for (size_t i = 0; i < dataset->foreign.count && i < IMP_FOREIGN_NAMES; i++)
+        json_array_append_new(foreign, imp_json_any_text(dataset->foreign.names[i]));
     json_t *report = json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:[I, I], s:[I, I], s:s, s:o, s:o}", "kind",
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:[I, I], s:[I, I], s:s, s:o, s:o}", "kind",
         imp_json_any_text(imp_dataset_kind(dataset)), "size", (json_int_t)imp_dataset_size(dataset),
         "channels", (json_int_t)imp_dataset_channels(dataset), "classes",
         (json_int_t)imp_dataset_classes(dataset), "super_classes",
         (json_int_t)imp_dataset_super_classes(dataset), "images",
         (json_int_t)imp_dataset_images(dataset), "unlabeled", (json_int_t)dataset->unlabeled,
+        "passed_over", (json_int_t)dataset->foreign.count, "passed_over_names", foreign,
         "smallest_picture", (json_int_t)sizes.smallest[0], (json_int_t)sizes.smallest[1],
         "largest_picture", (json_int_t)sizes.largest[0], (json_int_t)sizes.largest[1],
         "fingerprint", imp_dataset_fingerprint(dataset), "splits", splits, "broken", broken);
@@ -160,7 +163,9 @@ static void info_text(const imp_dataset *dataset)
         printf(" in %zu super-classes", imp_dataset_super_classes(dataset));
     if (dataset->unlabeled > 0)
         printf("\nunlabelled   %zu, in no class and not used", dataset->unlabeled);
-    printf("\nfingerprint  %s\n\n", imp_dataset_fingerprint(dataset));
+    putchar('\n');
+    imp_print_foreign("left out     ", &dataset->foreign, stdout);
+    printf("fingerprint  %s\n\n", imp_dataset_fingerprint(dataset));
     printf("split  classes  super-classes  images  smallest class\n");
     for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_NONE; split++) {
         tally sum = count_split(dataset, split);

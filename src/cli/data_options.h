@@ -12,6 +12,7 @@
 #include <imp/dataset.h>
 
 #include "cli/options.h"
+#include "data/source.h"
 #include "settings/settings.h"
 
 typedef struct imp_data_settings {
@@ -64,5 +65,9 @@ typedef struct imp_data_settings {
 /* Opens the dataset `name`. Returns IMP_GO_ON, or the status to exit with after a sentence. */
 int imp_data_open(const char *command, const char *name, const imp_data_settings *settings,
                   bool skip_broken, imp_dataset **out);
+
+/* "BEFORE3 pictures of kinds that are not read: 'a.svg', ...": a line, or nothing if there are
+ * none. */
+void imp_print_foreign(const char *before, const imp_foreign *foreign, FILE *to);
 
 #endif

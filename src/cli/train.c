@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/data_options.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/progress.h"
@@ -248,16 +249,7 @@ static void say_left_out(const imp_survey *survey, const char *what)
     if (survey->unlabeled > 0)
         fprintf(stderr, "  left out  %zu unlabelled %s%s not used\n", survey->unlabeled, what,
                 survey->unlabeled == 1 ? " is" : "s are");
-    if (survey->foreign > 0) {
-        fprintf(stderr, "  left out  %zu picture%s of kinds that are not read:", survey->foreign,
-                survey->foreign == 1 ? "" : "s");
-        for (size_t i = 0; i < survey->foreign && i < IMP_FOREIGN_NAMES; i++) {
-            fputs(i > 0 ? ", '" : " '", stderr);
-            imp_print_text(survey->foreign_names[i], stderr);
-            fputc('\'', stderr);
-        }
-        fprintf(stderr, "%s\n", survey->foreign > IMP_FOREIGN_NAMES ? ", ..." : "");
-    }
+    imp_print_foreign("  left out  ", &survey->foreign, stderr);
     if (survey->empty > 0) {
         fprintf(stderr, "  left out  %zu sub-folder%s no pictures: '", survey->empty,
                 survey->empty == 1 ? " has" : "s have");

@@ -12,6 +12,7 @@
 
 #include "base/labels.h"
 #include "data/fault.h"
+#include "data/source.h"
 
 typedef struct imp_class {
     char *name;
@@ -48,6 +49,7 @@ struct imp_dataset {
     imp_fault **faults;
     size_t fault_count;
     size_t unlabeled; /* pictures of a folder that are in no class, and left out */
+    imp_foreign foreign;
     float mean[3], deviation[3];
 
     /* Behind the const pointers above: memory of its own, or a mapped pack. */

@@ -18,18 +18,19 @@ static unsigned depth_of(const char *name)
     return depth;
 }
 
-static imp_status add_pictures(imp_catalog *catalog, size_t *unlabeled, imp_error *error)
+static imp_status add_pictures(imp_catalog *catalog, imp_dataset *dataset, imp_error *error)
 {
     const imp_source *source = &catalog->sources[0];
     size_t skip = imp_source_common_folder(source, false);
     const char *first = NULL;
     for (size_t member = 0; member < source->count; member++) {
-        const char *name = source->names[member];
-        if (!imp_source_is_picture(name))
+        const char *name = source->names[member] + skip;
+        if (!imp_source_is_picture(name)) {
+            imp_foreign_note(&dataset->foreign, name);
             continue;
-        name += skip;
+        }
         if (imp_source_is_unlabeled(name)) {
-            ++*unlabeled;
+            dataset->unlabeled++;
             continue;
         }
         if (first == NULL)
@@ -50,7 +51,7 @@ static imp_status add_pictures(imp_catalog *catalog, size_t *unlabeled, imp_erro
             return imp_fail_memory(error, "a list of pictures");
         entry->member = (uint32_t)member;
     }
-    if (first == NULL && *unlabeled > 0)
+    if (first == NULL && dataset->unlabeled > 0)
         return imp_fail(error, IMP_EINVAL,
                         "no picture in '%s' is in a class; pictures belong in CLASS/PICTURE or "
                         "SUPER-CLASS/CLASS/PICTURE",
@@ -66,7 +67,7 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
     imp_status status = imp_source_open(&catalog.sources[0], path, error);
     if (!status) {
         catalog.source_count = 1;
-        status = add_pictures(&catalog, &dataset->unlabeled, error);
+        status = add_pictures(&catalog, dataset, error);
     }
     if (!status) {
         status = imp_catalog_load(&catalog, &plan, dataset, error);

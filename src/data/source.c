@@ -229,6 +229,12 @@ bool imp_source_is_foreign_picture(const char *name)
     return ends_in_one_of(name, endings);
 }
 
+void imp_foreign_note(imp_foreign *foreign, const char *name)
+{
+    if (imp_source_is_foreign_picture(name) && foreign->count++ < IMP_FOREIGN_NAMES)
+        snprintf(foreign->names[foreign->count - 1], sizeof *foreign->names, "%s", name);
+}
+
 size_t imp_source_common_folder(const imp_source *source, bool any)
 {
     if (!source->archive || source->count == 0)

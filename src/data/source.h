@@ -102,8 +102,19 @@ size_t imp_source_common_folder(const imp_source *source, bool any);
  * sub-folders, or in IMP_UNLABELED_FOLDER. */
 bool imp_source_is_unlabeled(const char *name);
 
-/* "a.gif": a picture by its name, but none that can be read. */
+/* "a.svg": a picture by its name, but of a kind that is not read. */
 bool imp_source_is_foreign_picture(const char *name);
+
+enum { IMP_FOREIGN_NAMES = 10 };
+
+/* Pictures that were passed over since they are of kinds that are not read. */
+typedef struct imp_foreign {
+    size_t count;
+    char names[IMP_FOREIGN_NAMES][200]; /* of the first, cut to fit */
+} imp_foreign;
+
+/* Counts the file if it is such a picture. */
+void imp_foreign_note(imp_foreign *foreign, const char *name);
 
 /* ---- the two kinds, used by source.c ---- */
 

@@ -57,9 +57,7 @@ static void count_names(const imp_source *source, imp_survey *survey)
     for (size_t i = 0; i < source->count; i++) {
         const char *name = source->names[i] + skip;
         if (!imp_source_is_picture(name)) {
-            if (imp_source_is_foreign_picture(name) && survey->foreign++ < IMP_FOREIGN_NAMES)
-                snprintf(survey->foreign_names[survey->foreign - 1], sizeof *survey->foreign_names,
-                         "%s", name);
+            imp_foreign_note(&survey->foreign, name);
             continue;
         }
         if (imp_source_is_unlabeled(name)) {

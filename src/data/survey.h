@@ -13,7 +13,7 @@
 
 #include <imp/status.h>
 
-enum { IMP_FOREIGN_NAMES = 10 };
+#include "data/source.h"
 
 typedef struct imp_survey {
     size_t pictures, classes;
@@ -23,8 +23,7 @@ typedef struct imp_survey {
     size_t unlabeled;         /* further pictures, in no class */
     size_t empty;             /* sub-folders without pictures */
     char first_empty[200];    /* the name of one, cut to fit */
-    size_t foreign;           /* pictures of kinds that are not read, which are passed over */
-    char foreign_names[IMP_FOREIGN_NAMES][200]; /* the first of them, cut to fit */
+    imp_foreign foreign;
     size_t side;   /* the shorter one of a picture, the median of the sample; 0: none */
     bool coloured; /* most pictures of the sample have colour, not only as a tint */
     bool on_light; /* nearly all of them have a light ground */

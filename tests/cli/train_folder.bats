@@ -135,6 +135,9 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     [ "$status" -eq 0 ]
     [ "${stderr_lines[1]}" = \
         "  left out  2 pictures of kinds that are not read: 'ring/a.svg', 'ring/b.avif'" ]
+    "$IMP" data info data | grep -qx \
+        "left out     2 pictures of kinds that are not read: 'ring/a.svg', 'ring/b.avif'"
+    "$IMP" data info data --json | grep -q '"passed_over": 2'
 }
 
 @test "train on a folder: a zip is one too" {
