@@ -1,5 +1,6 @@
 /*
- * encoder.h - a frozen network: evaluation mode, batch norm folded into the weights.
+ * encoder.h - a frozen network, for inference: batch norm uses the running statistics and is folded
+ * into the weights.
  *
  * An encoder is immutable. Any number of threads may encode with it at once, and an image's
  * embedding does not depend on the images beside it.
@@ -28,7 +29,7 @@ IMP_API size_t imp_encoder_output_size(const imp_encoder *encoder);
 
 /* Embeds `count` images (count, channels, height, width) into (count, output_size) floats on up to
  * `threads` threads (0: as many as the machine offers); the bits do not depend on their number.
- * Zero images are nothing to do. On IMP_ENOMEM the embeddings are undefined. */
+ * A count of zero is allowed. On IMP_ENOMEM the embeddings are undefined. */
 IMP_API imp_status imp_encoder_encode(const imp_encoder *encoder, const float *images, size_t count,
                                       int threads, float *embeddings, imp_error *error);
 

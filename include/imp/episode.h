@@ -5,9 +5,9 @@
  * in semi-supervised tasks, unlabelled images, some of which may belong to none of the classes
  * (distractors). No image appears twice in it.
  *
- * An episode is named by (seed, purpose, index) and nothing else: number 4711 of the test episodes
- * is the same on any machine, thread or process and can be drawn alone. Episodes of two purposes
- * are never made from the same random numbers.
+ * An episode is determined by (seed, purpose, index) and nothing else: test episode 4711 is the
+ * same on any machine, thread or process and can be drawn alone. Episodes of two purposes never use
+ * the same random numbers.
  */
 #ifndef IMP_EPISODE_H
 #define IMP_EPISODE_H
@@ -20,7 +20,7 @@ extern "C" {
 
 typedef enum imp_episode_kind {
     IMP_EPISODE_CLASSES,       /* the label is the class */
-    IMP_EPISODE_SUPER_CLASSES, /* the label is the super-class; its modes are classes */
+    IMP_EPISODE_SUPER_CLASSES, /* the label is the super-class, whose modes are classes */
     IMP_EPISODE_UNSUPERVISED   /* unlabelled images of some classes, nothing else */
 } imp_episode_kind;
 
@@ -35,19 +35,21 @@ typedef enum imp_pool {
     IMP_POOL_ALL /* all three splits, e.g. trained and held-out modes together */
 } imp_pool;
 
-/* How pictures are changed at random, each by itself; all zero: not at all. */
+/* How each picture is changed at random; all zero: not at all. */
 typedef struct imp_augmentation {
-    double flip;   /* the chance that left and right are exchanged */
-    double shift;  /* moved right or left and up or down by up to this part of the side, 0 to 0.5 */
-    double turn;   /* turned by up to so many degrees either way, 0 to 180 */
+    double flip; /* the probability of a horizontal flip */
+    double
+        shift; /* moved horizontally and vertically by up to this fraction of the side, 0 to 0.5 */
+    double turn;   /* rotated by up to this many degrees either way, 0 to 180 */
     double zoom;   /* enlarged by a factor between 1 / (1 + zoom) and 1 + zoom, 0 to 3 */
-    double shear;  /* slanted by up to this part of the height, 0 to 1 */
-    double colour; /* brightness, contrast and saturation times 1 - colour to 1 + colour, 0 to 1 */
-    double stroke; /* thicker or thinner by up to this part of a pixel on each side, 0 to 1, where
-                    * ink is high */
+    double shear;  /* slanted by up to this fraction of the height, 0 to 1 */
+    double colour; /* brightness, contrast and saturation multiplied by 1 - colour to 1 + colour, 0
+                      to 1 */
+    double stroke; /* strokes made thicker or thinner by up to this fraction of a pixel on each
+                      side, 0 to 1; ink is taken to have high values */
 } imp_augmentation;
 
-/* Where a member says "0:", zero stands for what follows. */
+/* "0:" says what a value of zero means. */
 typedef struct imp_episode_options {
     size_t struct_size; /* sizeof(imp_episode_options): lets the struct grow */
     imp_episode_kind kind;
@@ -55,30 +57,31 @@ typedef struct imp_episode_options {
     imp_pool pool;
     uint64_t seed;
 
-    uint32_t way;         /* classes, or super-classes; 0: 5, super-classes and unsupervised 10 */
-    uint32_t fewest_way;  /* 0: way; less: every episode draws its way between the two */
-    uint32_t modes;       /* classes of every super-class; 0: 10 */
-    uint32_t shot;        /* supports of a class; 0: 1 */
-    uint32_t fewest_shot; /* 0: shot; less: every episode draws its shot between the two */
-    bool unbalanced;      /* every class, not every episode, draws its shot */
-    uint32_t queries;     /* of a class; 0: 5 in training and of super-classes, else 15, but only
-                           * what the class has */
+    uint32_t way; /* classes or super-classes; 0: 5, or 10 for super-classes and unsupervised */
+    uint32_t fewest_way;  /* 0: way; otherwise every episode draws its way between the two */
+    uint32_t modes;       /* classes per super-class; 0: 10 */
+    uint32_t shot;        /* supports per class; 0: 1 */
+    uint32_t fewest_shot; /* 0: shot; otherwise every episode draws its shot between the two */
+    bool unbalanced;      /* every class draws its own shot */
+    uint32_t queries; /* per class; 0: 5 in training and for super-classes, otherwise 15, or as many
+                         as the class has left */
 
-    uint32_t unlabeled;      /* images of every class without a label; 0: none, unsupervised 5 */
-    uint32_t distractors;    /* classes (or super-classes) beside the support classes, of which only
-                              * unlabelled images are drawn, as many as of the others */
-    double labeled_fraction; /* in training, this part of a class's images is labelled once and for
-                              * all: supports and queries come from it, unlabelled images from the
-                              * rest; 0: 1, all labelled, and unlabelled ones come from the same */
+    uint32_t unlabeled;      /* unlabelled images per class; 0: none, or 5 for unsupervised */
+    uint32_t distractors;    /* further classes (or super-classes) that contribute only unlabelled
+                                images, as many as each of the others */
+    double labeled_fraction; /* in training, this fraction of a class's images is labelled, the same
+                                ones in every episode: supports and queries come from it, unlabelled
+                                images from the rest; 0: 1, and unlabelled images come from the same
+                                images */
     uint64_t labeled_seed;
 
-    /* For imp_feed_open() and imp_episode_augmented(): other functions leave pictures as they are.
-     * What comes into a picture from outside is paper in datasets that are inverted, and mirrored
-     * from inside in others. */
+    /* Used by imp_feed_open() and imp_episode_augmented() only. Where a picture moves away from its
+     * edge, the gap is filled with paper in inverted datasets and by reflection in others. */
     imp_augmentation augment;
 } imp_episode_options;
 
-/* The defaults: zeros and the struct's size, which is the caller's: 5-way 1-shot training episodes.
+/* The defaults: all zero, which is 5-way 1-shot training episodes. `size` is the caller's
+ * sizeof(imp_episode_options).
  */
 IMP_API void imp_episode_options_init(imp_episode_options *options, size_t size);
 
@@ -90,29 +93,30 @@ static inline imp_episode_options imp_episode_defaults(void)
 }
 
 /* The images are in one list: supports, then queries, then unlabelled ones. Supports and queries
- * stand class by class, unlabelled images in random order. */
+ * are ordered by class, unlabelled images are shuffled. */
 typedef struct imp_episode {
     uint64_t index;
     imp_episode_kind kind;
     size_t way; /* labels are 0 .. way-1 */
     size_t supports, queries, unlabeled;
-    uint32_t *images;  /* (supports + queries + unlabeled): image numbers in the dataset */
-    int32_t *labels;   /* same; -1 for unlabelled images */
-    int32_t *truth;    /* same; what the label would be; distractor classes are way, way+1, ... */
-    size_t groups;     /* way and the distractor classes */
-    uint32_t *classes; /* (groups): the class, or super-class, that label g stands for */
+    uint32_t *images; /* (supports + queries + unlabeled): image numbers in the dataset */
+    int32_t *labels;  /* same; -1 for unlabelled images */
+    int32_t
+        *truth;    /* same; the true label of every image; distractor classes are way, way+1, ... */
+    size_t groups; /* way + distractor classes */
+    uint32_t *classes; /* (groups): the class or super-class of each label */
 } imp_episode;
 
-/* How many images there are in all three parts. */
+/* The number of images in all three parts. */
 static inline size_t imp_episode_size(const imp_episode *episode)
 {
     return episode->supports + episode->queries + episode->unlabeled;
 }
 
-/* Draws episode number `index`. Release it with imp_episode_clear().
+/* Draws episode `index`. Release it with imp_episode_clear().
  *
- * Whether it can be drawn does not depend on chance: every class that might be drawn is checked. On
- * failure *episode is zeroed: IMP_EINVAL names the option, or the class and its counts
+ * Every class that might be drawn is checked, so whether drawing succeeds does not depend on
+ * chance. On failure *episode is zeroed: IMP_EINVAL names the option, or the class and its counts
  * ("Greek/character07 has 20 images; 1 + 5 + 20 are needed"); IMP_ENOMEM. */
 IMP_API imp_status imp_episode_draw(const imp_dataset *dataset, const imp_episode_options *options,
                                     uint64_t index, imp_episode *episode, imp_error *error);
@@ -125,9 +129,9 @@ IMP_API void imp_episode_clear(imp_episode *episode);
 IMP_API void imp_episode_pixels(const imp_dataset *dataset, const imp_episode *episode,
                                 float *pixels);
 
-/* The same with the pictures changed as options->augment says. The changes follow from seed and
- * purpose of the options and the index of the episode alone. IMP_EINVAL for a number out of its
- * range, IMP_ENOMEM; nothing is written then. */
+/* The same, with the pictures changed as options->augment says. The changes depend only on the seed
+ * and purpose of the options and the index of the episode. On failure nothing is written:
+ * IMP_EINVAL for an augmentation out of range, IMP_ENOMEM. */
 IMP_API imp_status imp_episode_augmented(const imp_dataset *dataset,
                                          const imp_episode_options *options,
                                          const imp_episode *episode, float *pixels,
@@ -142,17 +146,17 @@ typedef struct imp_task {
 } imp_task;
 
 /* A thread that draws, assembles and augments the episodes first, first + 1, ... while the caller
- * works on earlier ones; where the system has none to give, each is made when it is asked for. The
- * dataset must outlive it. One thread uses it at a time. */
+ * works on earlier ones; if no thread can be started, each is made on request. The dataset must
+ * outlive the feed. Only one thread at a time may use it. */
 typedef struct imp_feed imp_feed;
 
-/* `ahead` episodes are kept ready (at least 1). On failure *out is NULL: what imp_episode_draw()
- * says about the first episode, or IMP_ENOMEM. */
+/* `ahead` episodes are kept ready (at least 1). On failure *out is NULL: whatever
+ * imp_episode_draw() returns for the first episode, or IMP_ENOMEM. */
 IMP_API imp_status imp_feed_open(const imp_dataset *dataset, const imp_episode_options *options,
                                  uint64_t first, size_t ahead, imp_feed **out, imp_error *error);
 
-/* The next task, in order; it belongs to the feed and is good until the next call. On failure *task
- * is NULL. */
+/* The next task, in order; it belongs to the feed and stays valid until the next call. On failure
+ * *task is NULL. */
 IMP_API imp_status imp_feed_next(imp_feed *feed, const imp_task **task, imp_error *error);
 
 /* Stops the thread and frees everything. NULL is allowed. */
@@ -160,30 +164,30 @@ IMP_API void imp_feed_close(imp_feed *feed);
 
 /* ---- episode files: JSON Lines, so that two programs can score the identical tasks ---- */
 
-/* The episode as one line of JSON with names for numbers. On success *text is a new
- * zero-terminated string; free it with imp_episode_text_free(). On failure it is NULL:
- * IMP_EUNSUPPORTED for a picture or class whose name is not UTF-8, or a picture's longer than 4095
- * bytes; IMP_ENOMEM. */
+/* Writes the episode as one line of JSON, with images and classes by name. On success *text is a
+ * new zero-terminated string; free it with imp_episode_text_free(). On failure it is NULL:
+ * IMP_EUNSUPPORTED for a name that is not UTF-8 or a picture's name longer than 4095 bytes;
+ * IMP_ENOMEM. */
 IMP_API imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *episode,
                                        char **text, imp_error *error);
 IMP_API void imp_episode_text_free(char *text);
 
-/* Draws episodes first .. first + count - 1 and writes them to a file, atomically: a line about the
- * data, with its fingerprint, then a line per episode. */
+/* Draws episodes first .. first + count - 1 and writes them to a file, atomically: one line about
+ * the data, with its fingerprint, then one line per episode. */
 IMP_API imp_status imp_episodes_save(const imp_dataset *dataset, const imp_episode_options *options,
                                      uint64_t first, size_t count, const char *path,
                                      imp_error *error);
 
-/* The episodes of a file, read back. */
+/* The episodes of a file. */
 typedef struct imp_episodes {
     imp_episode *episodes;
     size_t count;
 } imp_episodes;
 
-/* Reads such a file, which may also be another program's. The dataset must have the fingerprint of
- * the one it was written with, and the same rotations. Labels are compared with the classes of the
- * images, every label must have supports, and no image may appear twice in an episode. Release with
- * imp_episodes_clear(). On failure *out is zeroed and the sentence names the line. */
+/* Reads such a file; another program may have written it. The dataset must have the fingerprint and
+ * the rotations that the file states. Labels must agree with the classes of the images, every label
+ * needs supports, and no image may appear twice in an episode. Release with imp_episodes_clear().
+ * On failure *out is zeroed and the sentence names the line. */
 IMP_API imp_status imp_episodes_load(const imp_dataset *dataset, const char *path,
                                      imp_episodes *out, imp_error *error);
 IMP_API void imp_episodes_clear(imp_episodes *episodes);

@@ -1,8 +1,8 @@
 /*
  * evaluate.h - how well a trained model solves the episodes of a dataset: what `imp eval` does.
  *
- * Episodes run side by side, and the numbers do not depend on the threads: every episode is drawn
- * by its index, and the means are taken in that order.
+ * Episodes are solved in parallel, and the results do not depend on the number of threads: every
+ * episode is drawn by its index, and means are taken in the order of the indices.
  */
 #ifndef IMP_EVALUATE_H
 #define IMP_EVALUATE_H
@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 typedef struct imp_evaluation {
-    imp_interval accuracy;      /* closed: predictions are among the classes */
-    imp_interval open_accuracy; /* open: a query that an unlabelled cluster won is wrong */
+    imp_interval accuracy;      /* closed-set: every prediction is one of the classes */
+    imp_interval open_accuracy; /* open-set: a query won by an unlabelled cluster counts as wrong */
     imp_interval clusters;      /* per episode; 0 where the learner makes none */
     double clusters_per_class;
     double unlabeled_clusters; /* per episode; 0: the two accuracies are the same */
@@ -30,23 +30,23 @@ typedef struct imp_evaluation_options {
     size_t size; /* sizeof(imp_evaluation_options), so that the struct may grow */
     imp_purpose purpose;
     imp_pool pool;
-    uint64_t seed;   /* another one gives other episodes */
-    size_t episodes; /* numbers 0 .. episodes-1 of the purpose */
+    uint64_t seed;   /* another seed gives other episodes */
+    size_t episodes; /* those with indices 0 .. episodes-1 */
 
-    /* Batch norm uses the statistics of each episode, whose images are embedded as one batch, not
-     * the running ones of the training: supports and queries then know of each other, and
-     * accuracies are not comparable. */
+    /* Embeds the images of an episode as one batch and normalises by the statistics of that batch
+     * instead of the running ones. Embeddings then depend on the other images, the queries
+     * included, so accuracies are not comparable with those of other evaluations. */
     bool episode_statistics;
     int threads; /* 0: as many as the machine offers */
 
-    /* Called now and then, on the caller's thread, with how many episodes are done; false ends the
-     * evaluation. May be NULL. */
+    /* Called from time to time, on the caller's thread, with the number of episodes done; returning
+     * false stops the evaluation. May be NULL. */
     bool (*proceed)(size_t done, size_t total, void *context);
     void *context;
 } imp_evaluation_options;
 
-/* The defaults: 1000 test episodes of seed 1. `size` is the caller's
- * sizeof(imp_evaluation_options). */
+/* The defaults: 1000 test episodes, seed 1. `size` is the caller's sizeof(imp_evaluation_options).
+ */
 IMP_API void imp_evaluation_options_init(imp_evaluation_options *options, size_t size);
 
 static inline imp_evaluation_options imp_evaluation_defaults(void)
@@ -56,19 +56,20 @@ static inline imp_evaluation_options imp_evaluation_defaults(void)
     return options;
 }
 
-/* What an evaluation of a model begins with: the settings it was trained with, but for the queries.
- * On success *out is new; free it with imp_settings_free(). IMP_ENOMEM. */
+/* The settings that an evaluation of a model starts from: those it was trained with, except for the
+ * number of queries. On success *out is new; free it with imp_settings_free(). IMP_ENOMEM. */
 IMP_API imp_status imp_evaluation_settings(const imp_model *model, imp_settings **out,
                                            imp_error *error);
 
-/* Solves the same episodes with each of `count` settings, which differ in the method, the learner
- * or their options; data and task are those of the first. results[i] is that of settings[i]. A
- * method has what the model learned if it is the one that the model was trained with and the
- * variances are still the model's. `dataset` may be NULL: then it is opened as the first settings
- * say.
+/* Solves the same episodes with each of `count` settings, which may differ in the method, the
+ * learner and their options; data and task are those of the first. results[i] belongs to
+ * settings[i]. A method uses what the model learned if the model was trained with it and the
+ * settings have not changed its variances. `dataset` may be NULL: then the one that the first
+ * settings name is opened.
  *
  * On failure the results are undefined: IMP_EINVAL for images of another size than the model's, and
- * when the caller ended the evaluation; else what opening, drawing or a method says. */
+ * when the caller stopped the evaluation; otherwise any failure of opening the data, drawing an
+ * episode or running a method. */
 IMP_API imp_status imp_evaluate_model(const imp_model *model, const imp_settings *const *settings,
                                       size_t count, const imp_dataset *dataset,
                                       const imp_evaluation_options *options,

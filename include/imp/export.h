@@ -1,4 +1,4 @@
-/* export.h - marks what the shared library shows to the world; everything else is hidden. */
+/* export.h - marks what the shared library exports; everything else is hidden. */
 #ifndef IMP_EXPORT_H
 #define IMP_EXPORT_H
 

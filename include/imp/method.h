@@ -1,13 +1,13 @@
 /*
- * method.h - few-shot classification of embedded points: clusters, predictions, loss, gradients.
+ * method.h - few-shot classification of embedded points: clusters, predictions, loss and gradients.
  *
  * A method turns the labelled (and unlabelled) points of one episode into clusters and classifies
- * the queries by them. It knows vectors, not what they are embeddings of. All methods of the paper
- * stand behind this one interface, and each describes itself: imp_method_at() tells which there are
- * and what options they have, examples/method.c prints it.
+ * the queries by them. It works on vectors and does not know what they are embeddings of. All
+ * methods of the paper share this interface, and each describes itself: imp_method_at() lists them
+ * with their options, and examples/method.c prints the list.
  *
- * Variances are called sigma; they are variances, not standard deviations, and are learned as their
- * logarithms. A squared distance is compared with lambda.
+ * sigma is a variance, not a standard deviation, and is learned as its logarithm. lambda is a
+ * threshold on squared distances.
  */
 #ifndef IMP_METHOD_H
 #define IMP_METHOD_H
@@ -29,42 +29,44 @@ extern "C" {
  * belongs to none of the classes. */
 #define IMP_UNLABELED (-1)
 
-/* One embedded episode. Nothing here is owned or changed by the library. Rows follow each other
- * without gaps; every value must be finite. */
+/* One embedded episode. The library neither owns nor changes it. Rows are contiguous; every value
+ * must be finite. */
 typedef struct imp_episode_view {
     size_t dimensions; /* at least 1 */
     size_t way;        /* classes are 0 .. way-1, and each needs a labelled point */
 
-    const float *support;         /* (support_count, dimensions) */
-    const int32_t *support_label; /* a class each, or IMP_UNLABELED for one more unlabelled point */
+    const float *support; /* (support_count, dimensions) */
+    const int32_t
+        *support_label; /* a class each; IMP_UNLABELED makes it one more unlabelled point */
     size_t support_count;
 
-    const float *query;         /* (query_count, dimensions); may be NULL when there are none */
-    const int32_t *query_label; /* a class each, or NULL where they are not known: no loss then */
+    const float *query; /* (query_count, dimensions); may be NULL when there are none */
+    const int32_t
+        *query_label; /* a class each; NULL where they are unknown, and then there is no loss */
     size_t query_count;
 
     const float *unlabeled; /* (unlabeled_count, dimensions); may be NULL when there are none */
     size_t unlabeled_count;
 } imp_episode_view;
 
-/* What a method says of itself. It lives as long as the program. Members may be added at the end.
+/* The description of a method, valid as long as the program runs. Members may be added at the end.
  */
 typedef struct imp_method_info {
     const char *name;
     const char *summary; /* a phrase: what its clusters are */
-    imp_rule rule;       /* its own numbers, used where a rule leaves them open; what is open here,
-                            too, is estimated in every episode or of no use to it */
-    bool has_lambda;     /* it compares squared distances with lambda */
-    bool has_steps;      /* its clustering can be repeated */
-    bool uses_unlabeled; /* unlabelled points have a say in its clusters */
-    bool hard;           /* a point belongs wholly to one cluster */
-    bool unsupervised;   /* it needs no labels: imp_cluster() takes it, too */
-    const imp_option_info *options; /* its own, beside the rule */
+    imp_rule rule;   /* its defaults, used where the caller's rule is open; what is open here too is
+                        estimated in every episode, or not used */
+    bool has_lambda; /* it has a threshold on squared distances */
+    bool has_steps;  /* it can make several clustering passes */
+    bool uses_unlabeled;            /* unlabelled points affect its clusters */
+    bool hard;                      /* assignments are hard: a point belongs to one cluster */
+    bool unsupervised;              /* it needs no labels: imp_cluster() offers it too */
+    const imp_option_info *options; /* its own options, besides the rule */
     size_t option_count;
-    bool sampled; /* it draws samples: it has no gradients and cannot be trained */
+    bool sampled; /* it draws random samples, so it has no gradients and cannot be trained */
 } imp_method_info;
 
-/* Method number `index`, or NULL after the last. */
+/* Method `index`, or NULL after the last. */
 IMP_API const imp_method_info *imp_method_at(size_t index);
 
 /* The method of that name, or NULL. */
@@ -75,22 +77,22 @@ enum { IMP_MOST_OWN_OPTIONS = 8 };
 typedef struct imp_method_options {
     size_t size; /* sizeof(imp_method_options), so that the struct may grow */
 
-    /* What is open is the method's own. The variances are where learning begins. A method that has
-     * no use for alpha or a variance leaves it alone; lambda is refused where has_lambda is false,
-     * and more than one step where has_steps is. */
+    /* What is left open takes the method's default. The variances are initial values for learning.
+     * A method ignores an alpha or a variance that it does not use; lambda is refused where
+     * has_lambda is false, and more than one step where has_steps is false. */
     imp_rule rule;
 
-    /* Options of the method's own, such as em's {"no-prior", 1}; those that are not among them have
-     * their defaults. The first without a name ends the list. Names must last until the method is
-     * made. */
+    /* The method's own options, such as em's {"no-prior", 1}; those not listed have their defaults.
+     * The first entry without a name ends the list. Names must stay valid until the method is
+     * created. */
     imp_named_value own[IMP_MOST_OWN_OPTIONS];
 
     bool open_set; /* clusters without a label compete for queries as "none of these" */
-    uint64_t seed; /* of what is drawn at random: first weights, and samples in every run */
+    uint64_t seed; /* for initial weights, and for samples in every run */
 } imp_method_options;
 
-/* The defaults: a rule that leaves everything open, no options of its own, seed 1. `size` is the
- * caller's sizeof(imp_method_options). */
+/* The defaults: everything in the rule open, no options, seed 1. `size` is the caller's
+ * sizeof(imp_method_options). */
 IMP_API void imp_method_options_init(imp_method_options *options, size_t size);
 
 static inline imp_method_options imp_method_defaults(void)
@@ -100,14 +102,15 @@ static inline imp_method_options imp_method_defaults(void)
     return options;
 }
 
-/* A method with its parameters and the memory it works in. One thread at a time may use it; any
- * number of methods may be used at once. */
+/* A method with its parameters and scratch memory. Only one thread at a time may use it; different
+ * methods may be used concurrently. */
 typedef struct imp_method imp_method;
 
-/* Makes the method of that name. `options` may be NULL for its defaults.
+/* Creates the method called `name`. `options` may be NULL for its defaults.
  *
- * On success *out is new; free it with imp_method_free(). On failure *out is NULL: IMP_EINVAL for a
- * name that is none (the sentence tells the nearest, or all) or an option out of range, IMP_ENOMEM.
+ * On success *out is new; free it with imp_method_free(). On failure *out is NULL: IMP_EINVAL for
+ * an unknown name (the sentence suggests the nearest one, or lists all) or an option out of range,
+ * IMP_ENOMEM.
  */
 IMP_API imp_status imp_method_create(const char *name, const imp_method_options *options,
                                      imp_method **out, imp_error *error);
@@ -124,33 +127,35 @@ typedef struct imp_method_parameter {
     size_t count;
 } imp_method_parameter;
 
-/* The learned tensors; none is a possible number. The array lives as long as the method. */
+/* The learned tensors; there may be none. The array lives as long as the method. */
 IMP_API const imp_method_parameter *imp_method_parameters(const imp_method *method, size_t *count);
 
-/* All learned values one after the other, to read and to write between runs; *count may be NULL. */
+/* All learned values as one array, which may be read and written between runs; `count` may be NULL.
+ */
 IMP_API double *imp_method_values(imp_method *method, size_t *count);
 
-/* What a run found. All arrays belong to the method and last until its next run or its end. */
+/* The result of a run. All arrays belong to the method and are valid until its next run or until it
+ * is freed. */
 typedef struct imp_method_result {
-    double loss;   /* mean cross-entropy of the queries; NAN without query labels or queries */
+    double loss;   /* mean cross-entropy of the queries; NAN without queries or their labels */
     double lambda; /* NAN for a method that has no threshold */
 
     const int32_t *predictions; /* (queries): a class, or IMP_UNLABELED in open-set mode */
     const float *probabilities; /* (queries, outcomes) */
-    size_t outcomes;            /* way, and one more in open-set mode: "none of these", the last */
-    const int32_t *deciding_cluster; /* (queries): the best cluster of the class predicted */
+    size_t outcomes;            /* way, plus one in open-set mode: the last is "none of these" */
+    const int32_t *deciding_cluster; /* (queries): the best cluster of the predicted class */
 
-    /* (queries): the class of the best of all clusters, IMP_UNLABELED where that has no label, in
-     * either mode. What is right of `predictions` among the classes is the closed accuracy; what is
-     * right of these is the open one, which counts a query that an unlabelled cluster won as wrong.
+    /* (queries): the label of the best of all clusters, which is IMP_UNLABELED if that has none, in
+     * either mode. Closed-set accuracy scores `predictions` among the classes; open-set accuracy
+     * scores these, so a query won by an unlabelled cluster counts as wrong.
      */
     const int32_t *open_predictions;
 
-    /* The clusters in the order of their creation. */
+    /* The clusters, in order of creation. */
     size_t cluster_count;
     const int32_t *cluster_label;
     const double *cluster_sigma;  /* variance of the density that scores queries */
-    const double *cluster_weight; /* sum of the points' shares */
+    const double *cluster_weight; /* sum of the points' responsibilities */
     const float *cluster_mean;    /* (cluster_count, dimensions) */
 
     /* Gradients of the loss; NULL unless they were asked for and there is a loss. */
@@ -162,18 +167,18 @@ typedef struct imp_method_result {
 
 /* Clusters the episode's points, classifies its queries and, if `gradients`, differentiates.
  *
- * Points are taken in order, labelled ones first; the clusters of some methods depend on it. Which
- * cluster a point joins and by what share, and lambda, are constants to the gradient (the masks of
- * soft-kmeans-masked are not). After a run on an episode of some size, a run on one with no more
- * dimensions, classes, supports, queries and unlabelled points allocates nothing; beyond 1000
- * classes and points together, or with several cluster_steps, that holds only if it comes to no
- * more clusters and shares either.
+ * Points are taken in order, labelled ones first; the clusters of some methods depend on it. The
+ * gradient treats assignments, responsibilities and lambda as constants (but not the masks of
+ * soft-kmeans-masked). A run on an episode with no more dimensions, classes, supports, queries and
+ * unlabelled points than an earlier one allocates nothing; with more than 1000 classes and points
+ * in total, or several clustering passes, that holds only if it also makes no more clusters and
+ * assignments.
  *
  * On failure *result is zeroed: IMP_EINVAL for a value that is not finite (names its row), a label
- * out of range, a class without points, no dimensions, a variance that is no longer from 1e-30 to
- * 1e30, a lambda that is estimated as no finite number, or a class whose clusters were all dropped;
- * IMP_EUNSUPPORTED for more than 2^32 - 1 supports and unlabelled points, and for gradients of a
- * method that has none (gibbs); IMP_ENOMEM. The method can be used again. */
+ * out of range, a class without points, no dimensions, a variance that has left the range from
+ * 1e-30 to 1e30, an estimated lambda that is not finite, or a class whose clusters were all
+ * dropped; IMP_EUNSUPPORTED for more than 2^32 - 1 supports and unlabelled points, and for
+ * gradients of a method that has none (gibbs); IMP_ENOMEM. The method remains usable. */
 IMP_API imp_status imp_method_run(imp_method *method, const imp_episode_view *episode,
                                   bool gradients, imp_method_result *result, imp_error *error);
 

@@ -2,8 +2,9 @@
  * metrics.h - how well predictions or clusters agree with the truth.
  *
  * Information-theoretic measures use natural logarithms; all measures agree with scikit-learn 1.2
- * to 1e-9, degenerate labelings included, but for those that imp_ami() tells of. Labels are any
- * integers: only which points share one matters, except to accuracy and the confusion matrix.
+ * to 1e-9, degenerate labelings included, except for the case described at imp_ami(). Labels are
+ * any integers; only accuracy and the confusion matrix depend on their values, the other measures
+ * only on which points share a label.
  */
 #ifndef IMP_METRICS_H
 #define IMP_METRICS_H
@@ -25,19 +26,19 @@ typedef struct imp_interval {
     double mean, half_width;
 } imp_interval;
 
-/* Of any values, such as the accuracies of test episodes. */
+/* The interval of any values, such as the accuracies of test episodes. */
 IMP_API imp_interval imp_mean_interval(const double *values, size_t count);
 
-/* The share of points whose labels are equal. */
+/* The fraction of points whose two labels are equal. */
 IMP_API imp_interval imp_accuracy(const int32_t *truth, const int32_t *found, size_t count);
 
 /* How often each label of one labeling meets each of another. Immutable: any number of threads may
  * read it at once. */
 typedef struct imp_contingency imp_contingency;
 
-/* Counts `count` points labelled twice; no points are allowed. On success *out is new; free it with
- * imp_contingency_free(). On failure *out is NULL: IMP_ENOMEM, or IMP_EUNSUPPORTED for more than
- * 2^31 - 1 points. */
+/* Counts `count` points, each labelled twice; `count` may be 0. On success *out is new; free it
+ * with imp_contingency_free(). On failure *out is NULL: IMP_ENOMEM, or IMP_EUNSUPPORTED for more
+ * than 2^31 - 1 points. */
 IMP_API imp_status imp_contingency_create(const int32_t *truth, const int32_t *found, size_t count,
                                           imp_contingency **out, imp_error *error);
 
@@ -48,18 +49,19 @@ IMP_API void imp_contingency_free(imp_contingency *contingency);
 IMP_API size_t imp_contingency_classes(const imp_contingency *contingency);
 IMP_API size_t imp_contingency_clusters(const imp_contingency *contingency);
 
-/* What the entropies are averaged by to normalise mutual information. */
+/* Which mean of the two entropies normalises mutual information. */
 typedef enum imp_average { IMP_ARITHMETIC, IMP_GEOMETRIC, IMP_MIN, IMP_MAX } imp_average;
 
-/* The share of points that belong to the most frequent class of their cluster; 1 for no points. */
+/* The fraction of points that belong to the most frequent class of their cluster; 1 if there are no
+ * points. */
 IMP_API double imp_purity(const imp_contingency *contingency);
 
 /* Normalised mutual information, from 0 to 1. */
 IMP_API double imp_nmi(const imp_contingency *contingency, imp_average average);
 
-/* Adjusted mutual information: 0 is what chance gives, 1 is agreement. Where chance gives all there
- * is (each point is its own class, and entropies are averaged by their minimum) the adjustment
- * divides nothing by nothing, and the answer is 0; scikit-learn's is what rounding leaves over.
+/* Adjusted mutual information: 0 is expected by chance, 1 is perfect agreement. Where chance alone
+ * already gives perfect agreement (every point is a class of its own, and the minimum normalises),
+ * the adjustment is 0/0 and the result is 0; scikit-learn's result is then a rounding error.
  * IMP_ENOMEM is the only failure. */
 IMP_API imp_status imp_ami(const imp_contingency *contingency, imp_average average, double *ami,
                            imp_error *error);
@@ -67,15 +69,15 @@ IMP_API imp_status imp_ami(const imp_contingency *contingency, imp_average avera
 /* The adjusted Rand index. */
 IMP_API double imp_adjusted_rand(const imp_contingency *contingency);
 
-/* Rows are true labels, columns found ones, both the sorted labels that occur in either. */
+/* Rows are true labels, columns found ones; both are the sorted union of the labels that occur. */
 typedef struct imp_confusion {
     size_t count;
     int32_t *label;   /* (count) */
     uint64_t *points; /* (count, count) */
 } imp_confusion;
 
-/* Fills *confusion, whose memory grows with the square of the labels; release it with
- * imp_confusion_clear(). On failure, which is IMP_ENOMEM, it is zeroed. */
+/* Fills *confusion, whose memory grows with the square of the number of labels; release it with
+ * imp_confusion_clear(). On failure (IMP_ENOMEM) it is zeroed. */
 IMP_API imp_status imp_confusion_matrix(const int32_t *truth, const int32_t *found, size_t count,
                                         imp_confusion *confusion, imp_error *error);
 

@@ -2,11 +2,12 @@
  * network.h - an embedding network: built from a one-line description, trained step by step.
  *
  * A training step is imp_network_forward() on a whole episode, the gradient of a loss with respect
- * to the embeddings (from anywhere), imp_network_backward(), and an optimizer's step on the flat
- * parameter array. To embed without training, freeze the network into an encoder (encoder.h).
+ * to the embeddings (which the caller computes), imp_network_backward(), and an optimizer's step on
+ * the flat parameter array. To embed without training, freeze the network into an encoder
+ * (encoder.h).
  *
- * A network belongs to one thread at a time. It uses several inside, and gives the same bits
- * for any number of them; different instruction sets may differ in rounding.
+ * Only one thread at a time may use a network. Inside, it uses several, and gives the same bits for
+ * any number of them; different instruction sets may differ in rounding.
  */
 #ifndef IMP_NETWORK_H
 #define IMP_NETWORK_H
@@ -25,14 +26,15 @@ typedef struct imp_network imp_network;
 
 typedef struct imp_network_options {
     size_t size;                    /* sizeof(imp_network_options) */
-    size_t channels, height, width; /* of an image; a vector is an image of 1x1 */
-    uint64_t seed;                  /* of the initial weights */
+    size_t channels, height, width; /* of an image; a vector is a 1x1 image */
+    uint64_t seed;                  /* for the initial weights */
     int threads;                    /* 0: as many as the machine offers */
     int unfused; /* non-zero: run every layer on its own. For comparison; results differ in rounding
                   */
 } imp_network_options;
 
-/* The defaults: zeros and the struct's size, which is the caller's. The input has none; give it. */
+/* The defaults: all zero. `size` is the caller's sizeof(imp_network_options). The input size has no
+ * default and must be set. */
 IMP_API void imp_network_options_init(imp_network_options *options, size_t size);
 
 static inline imp_network_options imp_network_defaults(void)
@@ -49,33 +51,33 @@ static inline imp_network_options imp_network_defaults(void)
  *              bias; "/S" makes its stride S, ":valid" leaves the padding out, ":nobias" the bias:
  *              "conv3x3:64/2:valid:nobias", in this order,
  *   bn         batch normalisation, eps 1e-5, momentum 0.1,
- *   relu       max(x, 0),
- *   leaky:S    x, or S times x below zero,
- *   pool       the 2x2 maximum, stride 2, an odd last row or column left out,
- *   avgpool    the 2x2 mean, likewise,
- *   gap        the mean of every map, whatever its size,
- *   dropout:P  sets each number to 0 with probability P while training and enlarges the others;
+ *   relu       the rectifier, max(x, 0),
+ *   leaky:S    the leaky rectifier: x, or S times x below zero,
+ *   pool       2x2 max pooling, stride 2; an odd last row or column is dropped,
+ *   avgpool    2x2 average pooling, likewise,
+ *   gap        global average pooling, over maps of any size,
+ *   dropout:P  sets each value to 0 with probability P in training and scales the others up;
  *              "dropout:P:channels" sets whole channels of an image,
- *   flatten    the end of maps, in PyTorch's order (implied at the end),
- *   linear:F   a linear layer to F outputs with a bias; ":nobias" leaves that out,
- *   standard   as the first layer, for vectors: every feature centred and divided by its spread in
- *              the data, which training writes to the tensors input.center and input.factor,
+ *   flatten    turns maps into one vector, in PyTorch's order (implied at the end),
+ *   linear:F   a linear layer to F outputs with a bias; ":nobias" leaves it out,
+ *   standard   only as the first layer, for vectors: every feature centred and divided by its
+ *              spread, which training computes from the data and stores in the tensors
+ *              input.center and input.factor,
  *   residual(A)    A(x) + x, for a list of layers A,
  *   residual(A|B)  A(x) + B(x): B is the shortcut. Residuals may be nested, four deep.
  *
- * Two networks have names that stand for their layers: "conv4", four blocks of
- * "conv3x3:64,bn,relu,pool", and "resnet12", the few-shot ResNet-12 of 64, 128, 256 and 512
- * channels: four blocks of
+ * Two names stand for whole networks: "conv4", four blocks of "conv3x3:64,bn,relu,pool", and
+ * "resnet12", the few-shot ResNet-12 with 64, 128, 256 and 512 channels: four blocks of
  * "residual(conv3x3:F,bn,leaky:0.1,conv3x3:F,bn,leaky:0.1,conv3x3:F,bn|conv1x1:F,bn),leaky:0.1,pool"
- * (without biases, He's weights) and a mean; "resnet12:32" begins with 32 channels. More layers may
- * follow: "resnet12,linear:5". Blanks around layers are allowed.
+ * (without biases, He initialisation) and global average pooling; "resnet12:32" starts with 32
+ * channels. More layers may follow: "resnet12,linear:5". Blanks around layers are allowed.
  *
- * Weights of convolutions and linear layers start Xavier-uniform with gain sqrt(2); ":xavier" makes
- * that gain 1, and ":he" draws them from He's normal distribution by the number of outputs. Biases
- * start at 0, batch norm at 1 and 0. Tensors bear names such as "blocks.0.conv.weight" and
+ * Weights of convolutions and linear layers are initialised Xavier-uniform with gain sqrt(2);
+ * ":xavier" makes the gain 1, and ":he" is He's normal initialisation by fan-out. Biases start at
+ * 0, batch norm's scale at 1 and shift at 0. Tensors have names such as "blocks.0.conv.weight" and
  * "blocks.0.bn.bias", "blocks.4.linear.weight", "blocks.1.body.0.conv.weight" and
  * "blocks.1.shortcut.0.conv.weight": a convolution, a linear layer and a residual each begin a
- * block. Neither argument may be NULL.
+ * block. Neither `description` nor `options` may be NULL.
  *
  * On success *out is a new network; free it with imp_network_free(). On failure *out is NULL:
  * IMP_EINVAL for a description that cannot be built on that input (the sentence says where and
@@ -90,7 +92,7 @@ IMP_API void imp_network_free(imp_network *network);
 /* The description it was built from. */
 IMP_API const char *imp_network_description(const imp_network *network);
 
-/* The options it was built with; threads is the number that is used. */
+/* The options it was built with; `threads` is the number actually used. */
 IMP_API const imp_network_options *imp_network_options_of(const imp_network *network);
 
 /* The instruction set it runs on: "avx512", "avx2" or "portable". */
@@ -102,42 +104,43 @@ IMP_API size_t imp_network_output_size(const imp_network *network);
 /* Embeds `count` images (count, channels, height, width) as one batch with the batch's own
  * statistics, and moves the running statistics. `embeddings` receives (count, output_size) floats.
  *
- * Memory is taken when `count` is larger than ever before, and never otherwise. On IMP_ENOMEM the
- * network is as it was. IMP_EINVAL when count is 0 or above 2^20. A NaN or infinite pixel makes
- * embeddings that are not finite. */
+ * Memory is allocated only if `count` is larger than ever before. On IMP_ENOMEM the network is as
+ * it was. IMP_EINVAL if count is 0 or above 2^20. NaN or infinite pixels give embeddings that are
+ * not finite. */
 IMP_API imp_status imp_network_forward(imp_network *network, const float *images, size_t count,
                                        float *embeddings, imp_error *error);
 
-/* Adds to the gradient array the gradient of a loss whose derivative by the last forward pass's
- * embeddings is `gradient` (count, output_size). IMP_EINVAL when there was no forward pass since
- * the last backward. */
+/* Backpropagates `gradient` (count, output_size), the derivative of a loss with respect to the
+ * embeddings of the last forward pass, and adds the result to the gradient array. IMP_EINVAL if
+ * there was no forward pass since the last backward pass. */
 IMP_API imp_status imp_network_backward(imp_network *network, const float *gradient,
                                         imp_error *error);
 
-/* Which random numbers the next forward pass drops by: those of (seed, step). Every pass counts the
- * step up by one. A training that is to be resumed to the same bits sets it to the number of its
- * episode. Networks without dropout do not use it. */
+/* Sets the step, which together with the seed determines what dropout drops in the next forward
+ * pass. Every pass increments it. Training that must resume to the same bits sets it to the number
+ * of the episode. Networks without dropout do not use it. */
 IMP_API void imp_network_set_step(imp_network *network, uint64_t step);
 
-/* Zero makes forward passes drop nothing, as in evaluation; any other number lets them drop, which
- * is how a network begins. */
+/* Switches dropout in forward passes off, as in evaluation, if `drops` is zero, and on, as it is
+ * initially, otherwise. */
 IMP_API void imp_network_set_dropout(imp_network *network, int drops);
 
-/* Lets the passes that follow, and encoders made from the network, compute with `parameters`, as
- * many as imp_network_parameter_count(), instead of the network's own; NULL makes it compute with
- * its own again. They must stay until then, and must not change between a forward pass and its
- * backward. Gradients are collected in the same array. Saving writes the network's own. */
+/* Makes later passes, and encoders created from the network, use `parameters`, an array of
+ * imp_network_parameter_count() floats, instead of the network's own; NULL switches back. The array
+ * must stay valid until then, and must not change between a forward pass and its backward pass.
+ * Gradients are collected in the same array as before. Saving writes the network's own parameters.
+ */
 IMP_API void imp_network_use_parameters(imp_network *network, const float *parameters);
 
-/* All trained numbers and their gradients as flat arrays of the same length, and the running
- * statistics. They live as long as the network and may be written between steps. */
+/* All learned parameters and their gradients, as flat arrays of the same length. They live as long
+ * as the network and may be written between steps. */
 IMP_API size_t imp_network_parameter_count(const imp_network *network);
 IMP_API float *imp_network_parameters(imp_network *network);
 IMP_API float *imp_network_gradients(imp_network *network);
 IMP_API void imp_network_clear_gradients(imp_network *network);
 
-/* One named piece of the network, as PyTorch would name and shape it: "blocks.0.conv.weight" is
- * (64, 1, 3, 3). */
+/* One named tensor of the network, with the name and shape it would have in PyTorch:
+ * "blocks.0.conv.weight" is (64, 1, 3, 3). */
 typedef struct imp_network_tensor {
     const char *name;
     size_t rank, shape[4], count;
@@ -145,24 +148,23 @@ typedef struct imp_network_tensor {
     float *gradients; /* NULL for running statistics */
 } imp_network_tensor;
 
-/* How many such pieces there are. */
+/* How many tensors there are, running statistics included. */
 IMP_API size_t imp_network_tensor_count(const imp_network *network);
 
 /* Tensor `index`, in a fixed order; index must be below the count. */
 IMP_API imp_network_tensor imp_network_tensor_at(imp_network *network, size_t index);
 
-/* Writes the network to `path` as a safetensors file that knows its description and input,
- * atomically. */
+/* Writes the network to `path`, atomically, as a safetensors file that includes its description and
+ * input size. */
 IMP_API imp_status imp_network_save(imp_network *network, const char *path, imp_error *error);
 
 /* Reads a network that imp_network_save() wrote, or the state dict of a PyTorch module whose
- * tensors bear these names. What the file says of itself may be left out: `description` may be
- * NULL, and the options NULL or their channels, height and width 0; where both speak they must
- * agree to the letter. num_batches_tracked and tensors called method.*, learner.* or training.* are
- * passed over.
+ * tensors have these names. What the file itself states need not be given: `description` may be
+ * NULL, and the options NULL or their channels, height and width 0; what both state must agree
+ * exactly. num_batches_tracked and tensors called method.*, learner.* or training.* are ignored.
  *
- * On failure *out is NULL: IMP_EFORMAT for any other tensor missing, extra or of another shape, or
- * a contradiction; IMP_EIO; and what imp_network_create() can give. */
+ * On failure *out is NULL: IMP_EFORMAT for any other tensor that is missing, extra or of another
+ * shape, or for a contradiction; IMP_EIO; and the failures of imp_network_create(). */
 IMP_API imp_status imp_network_load(const char *path, const char *description,
                                     const imp_network_options *options, imp_network **out,
                                     imp_error *error);

@@ -19,12 +19,12 @@ typedef enum imp_optimizer_kind { IMP_RMSPROP, IMP_SGD, IMP_ADAM } imp_optimizer
 typedef struct imp_optimizer_options {
     size_t size; /* sizeof(imp_optimizer_options) */
     imp_optimizer_kind kind;
-    double decay;        /* RMSProp: of the mean square, in [0, 1) */
-    double beta1, beta2; /* Adam: of the two moments, in [0, 1) */
-    double eps;          /* added to the root, > 0 */
+    double decay;        /* RMSProp: decay of the mean square, in [0, 1) */
+    double beta1, beta2; /* Adam: decay of the two moments, in [0, 1) */
+    double eps;          /* added to the square root, > 0 */
 } imp_optimizer_options;
 
-/* The usual numbers: RMSProp with decay 0.9 and eps 1e-10 as in the paper, SGD without momentum,
+/* The usual values: RMSProp with decay 0.9 and eps 1e-10 as in the paper, SGD without momentum,
  * Adam with 0.9, 0.999 and 1e-8. `size` is the caller's sizeof(imp_optimizer_options). */
 IMP_API void imp_optimizer_options_init(imp_optimizer_options *options, size_t size,
                                         imp_optimizer_kind kind);
@@ -38,21 +38,22 @@ static inline imp_optimizer_options imp_optimizer_defaults(imp_optimizer_kind ki
 
 typedef struct imp_optimizer imp_optimizer;
 
-/* An optimizer of `count` parameters, its memory of past gradients zero. `options` may be NULL for
- * the paper's RMSProp. IMP_EINVAL names an option out of range. */
+/* Creates an optimizer for `count` parameters; its state, the averages of past gradients, starts at
+ * zero. `options` may be NULL for the paper's RMSProp. IMP_EINVAL names an option out of range. */
 IMP_API imp_status imp_optimizer_create(size_t count, const imp_optimizer_options *options,
                                         imp_optimizer **out, imp_error *error);
 
 /* NULL is allowed. */
 IMP_API void imp_optimizer_free(imp_optimizer *optimizer);
 
-/* One step of size `rate` against `gradients`, which are not changed. Takes no memory. */
+/* Takes one step with learning rate `rate` against `gradients`, which are not changed. Allocates
+ * nothing. */
 IMP_API void imp_optimizer_step(imp_optimizer *optimizer, float *parameters, const float *gradients,
                                 double rate);
 
-/* What a checkpoint must keep: the flat array of past-gradient averages (may be written when
- * resuming) and the number of steps taken. `count`, which may be NULL, receives the length: 0 for
- * SGD. */
+/* What a checkpoint must keep: the number of steps taken and the state, a flat array of averages of
+ * past gradients, which may be written to resume. `count`, which may be NULL, receives its length:
+ * 0 for SGD. */
 IMP_API float *imp_optimizer_state(imp_optimizer *optimizer, size_t *count);
 IMP_API uint64_t imp_optimizer_steps(const imp_optimizer *optimizer);
 IMP_API void imp_optimizer_set_steps(imp_optimizer *optimizer, uint64_t steps);

@@ -1,8 +1,8 @@
 /*
- * option.h - options that have names: what values they take, and what they are for.
+ * option.h - describes named options: which values they take and what they are for.
  *
- * The numbers of Algorithm 1 (rule.h) and every method's own options (method.h) are told as such
- * lists, from which the command, recipes and other languages make theirs.
+ * The parameters of Algorithm 1 (rule.h) and every method's own options (method.h) are listed this
+ * way; the command line, recipes and other languages are built from these lists.
  */
 #ifndef IMP_OPTION_H
 #define IMP_OPTION_H
@@ -13,11 +13,12 @@
 extern "C" {
 #endif
 
-/* A number that nobody has given: it is the method's own, or found from the data. It is a NaN, so
- * isnan() tells. In recipes, on the command line and in JSON it is the word "auto". */
+/* The value of a number that was not given: the method's default is used, or one found from the
+ * data. It is a NaN, so test it with isnan(). In recipes, on the command line and in JSON it is
+ * written "auto". */
 #define IMP_AUTO ((double)NAN)
 
-/* What the numbers of an option are. */
+/* Which numbers an option takes. */
 typedef enum imp_value_kind {
     IMP_FLAG,    /* 0: no, 1: yes */
     IMP_INTEGER, /* whole numbers */
@@ -25,16 +26,16 @@ typedef enum imp_value_kind {
 } imp_value_kind;
 
 typedef struct imp_option_info {
-    const char *name; /* "no-prior": in recipes as it stands, on the command line behind "--" */
+    const char *name; /* such as "no-prior"; on the command line it follows "--" */
     const char *help; /* a phrase */
     imp_value_kind kind;
-    double least, most; /* both are allowed; INFINITY is no limit */
-    double initial;     /* the default; where it is IMP_AUTO, that may be given, too */
+    double least, most; /* inclusive; INFINITY means no limit */
+    double initial;     /* the default; where this is IMP_AUTO, "auto" is also a valid value */
 } imp_option_info;
 
-/* An option that is given a value. */
+/* An option and its value. */
 typedef struct imp_named_value {
-    const char *name; /* NULL: none is given */
+    const char *name; /* NULL: no option */
     double value;
 } imp_named_value;
 

@@ -1,8 +1,8 @@
 /*
- * settings.h - all that decides what a training run or an evaluation computes, by name.
+ * settings.h - everything that determines what a training run or an evaluation computes, by name.
  *
  * The names and values are those of the command's options and of recipes: "way" is "--way". `imp
- * train --help-all` tells them all. What depends on the machine, such as the number of threads, is
+ * train --help-all` lists them. What does not change the result, such as the number of threads, is
  * not among them.
  */
 #ifndef IMP_SETTINGS_H
@@ -19,9 +19,9 @@ extern "C" {
 
 typedef struct imp_settings imp_settings;
 
-/* The settings of a recipe: the name of one that is built in ("omniglot-20way-1shot"), or a file.
- * NULL: the defaults; where the data is somebody's own folder, what is not set is chosen to suit it
- * when it is opened.
+/* Creates settings from a recipe: the name of a built-in one ("omniglot-20way-1shot") or a file.
+ * NULL gives the defaults; if the data is a folder of your own, settings left unset are chosen to
+ * suit it when it is opened.
  *
  * On success *out is new; free it with imp_settings_free(). On failure it is NULL: IMP_EINVAL,
  * IMP_EIO, IMP_ENOMEM. */
@@ -30,14 +30,14 @@ IMP_API imp_status imp_settings_create(const char *recipe, imp_settings **out, i
 /* NULL is allowed. */
 IMP_API void imp_settings_free(imp_settings *settings);
 
-/* Sets what is called `name` to what `value` says. On failure nothing is changed: IMP_EINVAL names
- * the setting and what it takes. */
+/* Sets the setting `name` to `value`. On failure nothing is changed: IMP_EINVAL, with a sentence
+ * that names the setting and the values it takes. */
 IMP_API imp_status imp_settings_set(imp_settings *settings, const char *name, const char *value,
                                     imp_error *error);
 
-/* Writes the value of a setting as text, as imp_settings_set() takes it; one that is open until the
- * data is known has its default. IMP_EINVAL for a name that is none and a value longer than `size`
- * - 1 bytes. */
+/* Writes the value of a setting as text, in the form that imp_settings_set() takes; one that is
+ * open until the data is known has its default. IMP_EINVAL for an unknown name or a value longer
+ * than `size` - 1 bytes. */
 IMP_API imp_status imp_settings_get(const imp_settings *settings, const char *name, char *value,
                                     size_t size, imp_error *error);
 

@@ -20,7 +20,7 @@ typedef enum imp_status {
     IMP_ENOMEM,      /* memory ran out, or a size does not fit in memory at all */
     IMP_EIO,         /* the operating system refused a read or a write */
     IMP_EFORMAT,     /* a file is not what it claims to be */
-    IMP_EUNSUPPORTED /* well formed, but nothing this library or this machine can do */
+    IMP_EUNSUPPORTED /* valid, but not supported by this library or this machine */
 } imp_status;
 
 /* One sentence a user can act on: what is wrong, where, and what would be right. */
@@ -29,7 +29,7 @@ typedef struct imp_error {
     char message[500];
 } imp_error;
 
-/* "IMP_EINVAL" and so on; "unknown status" for a value that is none of the above. */
+/* The name of a status, such as "IMP_EINVAL"; "unknown status" for any other value. */
 IMP_API const char *imp_status_name(imp_status status);
 
 #ifdef __cplusplus

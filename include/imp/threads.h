@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Calls from this thread that are not told a number of threads use up to `threads` from now on; 0,
- * which is how every thread begins: as many as there are processors that the process may use, or as
- * OMP_NUM_THREADS says. Results do not depend on it. Returns what held before. */
+/* Sets how many threads the calls of this thread use where no number is passed to them. 0, the
+ * initial value, means one for each processor that the process may use, or OMP_NUM_THREADS if that
+ * is set. Results do not depend on it. Returns the previous value. */
 IMP_API int imp_limit_threads(int threads);
 
 #ifdef __cplusplus

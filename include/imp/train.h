@@ -1,11 +1,11 @@
 /*
  * train.h - training a model from its settings: what `imp train` does, to the bit.
  *
- * A run lives in a folder, with its settings, logs (log.jsonl, log.csv), a checkpoint and, as
- * model.safetensors, the model that did best in validation or the last, which imp_model_open()
- * opens. There is a first one before the first minute is over, and whenever a run is stopped. It
- * can be stopped at any moment, by its caller or by a kill, and resumed to the same bits on any
- * number of threads of the same kind of machine.
+ * A run lives in a folder with its settings, logs (log.jsonl, log.csv), a checkpoint and
+ * model.safetensors, the model that did best in validation (without validation, the latest), which
+ * imp_model_open() opens. A first model is written within the first minute and whenever a run is
+ * stopped. A run can be stopped at any moment, by its caller or by a kill, and resumed to the same
+ * bits on the same kind of machine with any number of threads.
  */
 #ifndef IMP_TRAIN_H
 #define IMP_TRAIN_H
@@ -20,9 +20,9 @@
 extern "C" {
 #endif
 
-/* Where the time of an update went, in seconds; the rest is bookkeeping and the log. */
+/* Where the time of an update went, in seconds; the rest is bookkeeping and logging. */
 typedef struct imp_train_times {
-    double feed;    /* waiting for episodes, which are drawn beside earlier updates */
+    double feed;    /* waiting for episodes, which are drawn during earlier updates */
     double network; /* forward and backward */
     double method;
     double optimizer;
@@ -33,53 +33,54 @@ typedef struct imp_train_line {
     uint64_t update;
     double loss, accuracy, clusters; /* means over the episodes since the last line */
     double sigma_l, sigma_u;         /* NAN where the method has none */
-    double rate, norm;               /* learning rate; mean length of the gradient */
-    double validation;               /* accuracy; NAN where this line has no validation */
+    double rate, norm;               /* learning rate; mean norm of the gradient */
+    double validation;               /* accuracy; NAN if this line has no validation */
     double images_per_second, seconds;
-    double validation_open; /* open accuracy; NAN also where no cluster was unlabelled */
+    double validation_open; /* open-set accuracy; NAN also if no cluster was unlabelled */
 } imp_train_line;
 
-/* How a run is doing. */
+/* The progress of a run. */
 typedef struct imp_train_report {
     uint64_t update, updates;
     imp_train_times times;  /* of the last update */
-    imp_train_line line;    /* the newest line of the log, or what its first one is going to be */
-    bool new_line;          /* it has just been written */
-    double validation;      /* the last one's accuracy; NAN before the first */
-    double validation_open; /* its open accuracy; NAN also where no cluster was unlabelled */
+    imp_train_line line;    /* the latest line of the log, or what the first one will be */
+    bool new_line;          /* that line has just been written */
+    double validation;      /* accuracy in the last validation; NAN before the first */
+    double validation_open; /* its open-set accuracy; NAN also if no cluster was unlabelled */
     double best;
     uint64_t best_update;
-    double seconds_left; /* with validations; NAN until it can be told */
-    bool has_model; /* the folder has a model, the best so far or, before validation, a first */
+    double seconds_left; /* validations included; NAN until it can be estimated */
+    bool has_model; /* the folder has a model: the best so far or, before validation, the first */
 } imp_train_report;
 
 typedef struct imp_train_options {
     size_t size;        /* sizeof(imp_train_options), so that the struct may grow */
-    const char *folder; /* of the run; must be given */
+    const char *folder; /* of the run; required */
     int threads;        /* 0: as many as the machine offers */
 
-    /* Called after each update, on the caller's thread; false ends the run after a checkpoint. May
-     * be NULL. */
+    /* Called after each update, on the caller's thread; returning false stops the run after writing
+     * a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);
-    void *context; /* of both calls */
+    void *context; /* passed to both callbacks */
 
-    /* Called before the first update with a sentence that somebody should read: how many updates
-     * fit into the minutes of a new run; of a resumed one, that its last checkpoint is damaged, so
-     * that it goes on from the one before, or that it was computed with another instruction set.
-     * May be NULL. */
+    /* Called before the first update with a sentence the user should see: for a new run, how many
+     * updates fit into `minutes`; for a resumed one, that its last checkpoint is damaged and it
+     * continues from the one before, or that it was computed with another instruction set. May be
+     * NULL. */
     void (*notice)(const char *sentence, void *context);
 
-    /* How long the run may take; 0: as long as its updates do. A new run makes a few updates to see
-     * how long they take, and gets as many as there is time for, with the learning rate's schedule
-     * and the validations in proportion. Where the time is up earlier, since the machine has become
-     * slower, and in a resumed run, whose schedule stays, the run ends as if `proceed` had said
-     * so. */
+    /* How long the run may take; 0: as long as its updates do. A new run times its first few
+     * updates and then sets their number to what there is time for, with the learning rate schedule
+     * and the validations in proportion. If time runs out earlier because the machine became
+     * slower, and in a resumed run, whose schedule is fixed, the run stops as if `proceed` had
+     * returned false. */
     double minutes;
-    bool tensorboard; /* also write events into the folder that TensorBoard shows */
-    bool skip_broken; /* leave out pictures that cannot be read, where it opens the data itself */
+    bool tensorboard; /* also write event files for TensorBoard into the folder */
+    bool skip_broken; /* leave out pictures that cannot be read; only if `dataset` is NULL */
 } imp_train_options;
 
-/* The defaults: no folder, all threads, no calls. `size` is the caller's sizeof(imp_train_options).
+/* The defaults: no folder, all threads, no callbacks. `size` is the caller's
+ * sizeof(imp_train_options).
  */
 IMP_API void imp_train_options_init(imp_train_options *options, size_t size);
 
@@ -92,19 +93,19 @@ static inline imp_train_options imp_train_defaults(void)
 
 typedef struct imp_train_result {
     uint64_t update;
-    bool finished; /* all updates are made; false: the caller wanted to stop */
-    double best;   /* accuracy in validation; NAN without */
+    bool finished; /* all updates are done; false: stopped before that */
+    double best;   /* best accuracy in validation; NAN without validation */
     uint64_t best_update;
     double seconds;
 } imp_train_result;
 
-/* Begins a run in a folder that holds none; it is made where it is missing. `dataset` may be NULL:
- * then it is opened as the settings say, and open settings are chosen to suit it. Of a dataset that
- * is given, open settings have their defaults.
+/* Starts a run in a folder that holds none; the folder is created if necessary. `dataset` may be
+ * NULL: then the one that the settings name is opened, and settings left open are chosen to suit
+ * it. With a dataset given, settings left open have their defaults.
  *
  * On failure the folder holds the last checkpoint: IMP_EINVAL for settings that cannot be met, a
- * folder that holds a run, and when the loss is no longer finite or exceeds its limit (the sentence
- * names the update and the checkpoint); IMP_EIO for files; IMP_ENOMEM. */
+ * folder that holds a run, or a loss that is not finite or exceeds its limit (the sentence names
+ * the update and the checkpoint); IMP_EIO for files; IMP_ENOMEM. */
 IMP_API imp_status imp_train(const imp_settings *settings, const imp_dataset *dataset,
                              const imp_train_options *options, imp_train_result *result,
                              imp_error *error);
@@ -113,10 +114,10 @@ IMP_API imp_status imp_train(const imp_settings *settings, const imp_dataset *da
  * imp_settings_free(). */
 IMP_API imp_status imp_train_settings(const char *folder, imp_settings **out, imp_error *error);
 
-/* Goes on with the run in the folder. `settings` are those of imp_train_settings(), or NULL for
- * just them; "updates" may be raised, "log-every", "checkpoint-every" and "loss-limit" may be
- * others, and "data" may lie elsewhere: other data than the run's is refused by its fingerprint.
- * Where the last checkpoint is damaged, the run goes on from the one before it. */
+/* Resumes the run in the folder. `settings` are those of imp_train_settings(), or NULL to use them
+ * unchanged; "updates" may be raised, "log-every", "checkpoint-every" and "loss-limit" may differ,
+ * and "data" may name another place: data with another fingerprint than the run's is refused. If
+ * the last checkpoint is damaged, the run continues from the one before it. */
 IMP_API imp_status imp_train_resume(const imp_settings *settings, const imp_dataset *dataset,
                                     const imp_train_options *options, imp_train_result *result,
                                     imp_error *error);
