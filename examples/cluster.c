@@ -1,6 +1,6 @@
 /*
- * cluster.c - clusters points without labels: as many as the data shows, as many as are wanted, or
- * by a threshold that was chosen on other points whose labels are known.
+ * cluster.c - clusters points without labels: into as many clusters as the data shows or as are
+ * wanted, under constraints, or by a threshold tuned on labelled points.
  *
  * Last line: by a tuned threshold: 3 clusters, (11, 1) belongs to number 1
  */
@@ -10,7 +10,7 @@
 
 enum { GROUPS = 3, EACH = 20, POINTS = GROUPS * EACH };
 
-/* Three groups of points, strewn over squares of that side. */
+/* Three groups of points, scattered over squares of this side. */
 static void make_points(float *points, int32_t *labels, float side)
 {
     static const float corner[GROUPS][2] = {{0, 0}, {10, 0}, {0, 10}};
@@ -26,7 +26,7 @@ static void cluster(const char *how, const float *points, const imp_cluster_opti
     imp_clustering *found;
     imp_error error;
     must(imp_cluster(points, POINTS, 2, options, &found, &error), &error);
-    const float later[] = {11, 1}; /* a point that came when the clusters were there */
+    const float later[] = {11, 1}; /* a point that arrives after the clustering */
     int32_t nearest;
     must(imp_cluster_assign(found->mean, found->clusters, later, 1, 2, &nearest, &error), &error);
     printf("%s: %zu clusters, (11, 1) belongs to number %d\n", how, found->clusters, (int)nearest);
@@ -47,7 +47,7 @@ int main(void)
     options.method = "dp-means";
     cluster("as many as wanted, which is six", points, &options);
 
-    /* Points 0 and 1 are known to belong together, and 0 and 3 apart. */
+    /* Points 0 and 1 must be in one cluster, 0 and 3 must not. */
     const imp_cluster_pair pairs[] = {{0, 1, false}, {0, 3, true}};
     options = imp_cluster_defaults();
     options.pairs = pairs;

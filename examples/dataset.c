@@ -9,11 +9,11 @@
 
 #include "must.h"
 
-/* The first channel in letters, dark where the value is high. */
+/* The first channel as characters, dark where the value is high. */
 static void print_picture(const uint8_t *pixels, size_t size)
 {
     static const char ink[] = " .:-=+*#%@";
-    for (size_t y = 0; y < size; y += 2) { /* letters are twice as high as wide */
+    for (size_t y = 0; y < size; y += 2) { /* characters are twice as high as wide */
         for (size_t x = 0; x < size; x++)
             putchar(ink[pixels[y * size + x] * 9 / 255]);
         putchar('\n');

@@ -1,6 +1,6 @@
 /*
- * dataset_files.c - what a dataset can become: a pack that opens in milliseconds, lists of its
- * split, a contact sheet.
+ * dataset_files.c - writes a dataset as a pack that opens in milliseconds, its split as lists, and
+ * a contact sheet.
  *
  * Writes glyphs.pack, train.txt, val.txt, test.txt and sheet.png to the current folder.
  *

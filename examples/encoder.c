@@ -1,8 +1,8 @@
 /*
- * encoder.c - pictures to classes: a frozen network embeds them, a mixture classifies the
+ * encoder.c - from pictures to classes: a frozen network embeds them, a mixture classifies the
  * embeddings.
  *
- * The network has not been trained here; even so its embeddings tell a few characters apart.
+ * The network is untrained; even so, its embeddings tell a few characters apart.
  *
  * Last line: better than chance
  */
@@ -40,7 +40,7 @@ int main(void)
 
     imp_encoder *encoder;
     must(imp_encoder_create(network, &encoder, &error), &error);
-    imp_network_free(network); /* the encoder has what it needs */
+    imp_network_free(network); /* the encoder keeps its own copy */
     size_t outputs = imp_encoder_output_size(encoder);
     must(imp_encoder_encode(encoder, pixels, imp_episode_size(&episode), 0, embeddings, &error),
          &error);

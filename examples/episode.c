@@ -1,6 +1,6 @@
 /*
- * episode.c - draws a semi-supervised episode: supports, queries, and unlabelled images of which
- * some belong to none of its classes.
+ * episode.c - draws a semi-supervised episode: supports, queries, and unlabelled images, some of
+ * which belong to none of its classes.
  *
  * Last line: episode 4711 is the same every time
  */
@@ -37,7 +37,7 @@ int main(void)
                (int)episode.truth[i], name);
     }
 
-    /* What a network is given: all images in this order, values from 0 to 1. */
+    /* The input of a network: all images in this order, values from 0 to 1. */
     size_t pixels = imp_dataset_size(dataset) * imp_dataset_size(dataset);
     float *images = malloc(imp_episode_size(&episode) * pixels * sizeof *images);
     if (!images)
@@ -57,7 +57,7 @@ int main(void)
     printf("and %.0f%% of it when it is changed at random\n", 100 * changed / (double)pixels);
     free(images);
 
-    /* An episode is named by seed, purpose and index alone. */
+    /* An episode depends on seed, purpose and index alone. */
     imp_episode again;
     char *text, *text_again;
     must(imp_episode_draw(dataset, &options, 4711, &again, &error), &error);

@@ -1,5 +1,5 @@
 /*
- * memory.c - gives the library memory from somewhere else, here from malloc() with a count kept.
+ * memory.c - replaces the library's allocator, here by one that counts blocks and bytes.
  *
  * Last line: 0 blocks are still held
  */
@@ -22,7 +22,7 @@ static void *allocate(size_t size, size_t alignment, void *context)
     account *kept = context;
     kept->blocks++;
     kept->bytes += size;
-    size_t whole = (size + alignment - 1) / alignment * alignment; /* as aligned_alloc() wants it */
+    size_t whole = (size + alignment - 1) / alignment * alignment; /* as aligned_alloc() requires */
     return aligned_alloc(alignment, whole);
 }
 
@@ -36,7 +36,8 @@ static void release(void *pointer, void *context)
 int main(void)
 {
     account kept = {0};
-    /* Before the library holds anything: what one allocator gave, another must not take back. */
+    /* Before the library holds any memory: a block must be released by the allocator that gave it.
+     */
     imp_set_allocator(&(imp_allocator){allocate, release, &kept});
 
     const float points[] = {0, 0, 0, 1, 5, 5, 5, 6};
@@ -49,6 +50,6 @@ int main(void)
     imp_mixture_free(mixture);
 
     printf("%zu blocks are still held\n", (size_t)kept.blocks);
-    imp_set_allocator(NULL); /* the C library's again */
+    imp_set_allocator(NULL); /* back to the default */
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * method.c - one episode, solved by every method there is; what methods say of themselves, and what
- * one learns.
+ * method.c - one episode, solved by every method; how methods describe themselves, and what one
+ * learns.
  *
- * Both classes lie in two places, corner to corner: one mean a class cannot tell them apart.
+ * Both classes lie in two places, at opposite corners: one mean per class cannot tell them apart.
  *
  * Last line: a step along the gradient makes the loss smaller
  */
@@ -45,14 +45,14 @@ int main(void)
         imp_method_free(method);
     }
 
-    /* The numbers that all of them share, and what they are of imp where nobody gives them. */
+    /* The parameters that all of them share, and imp's defaults. */
     const imp_rule *own = &imp_method_find("imp")->rule;
     for (size_t i = 0; imp_rule_option_at(i); i++)
         printf("%s: %s\n", imp_rule_option_at(i)->name, imp_rule_option_at(i)->help);
     printf("alpha is %g, sigma-l %g, sigma-u %g\n", own->alpha, own->sigma_l, own->sigma_u);
 
-    /* What is learned beside the embedding, and the gradient of the loss by it. A threshold that
-     * is given stays where it is. */
+    /* What is learned besides the embedding, and its gradient. A lambda that is given stays fixed.
+     */
     imp_method_options options = imp_method_defaults();
     options.rule.lambda = 10;
     must(imp_method_create("imp", &options, &method, &error), &error);

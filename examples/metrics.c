@@ -1,5 +1,5 @@
 /*
- * metrics.c - measures clusters by the truth, and predictions by what they should have been.
+ * metrics.c - compares clusters and predictions with the truth.
  *
  * Last line: accuracy of 5 test episodes: 0.840 +- 0.043
  */
@@ -13,7 +13,7 @@ int main(void)
 {
     const int32_t truth[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
     const int32_t found[] = {7, 7, 7, 8, 8, 8,
-                             8, 8, 9, 9, 9, 9}; /* which numbers does not matter */
+                             8, 8, 9, 9, 9, 9}; /* the numbers themselves do not matter */
     enum { POINTS = sizeof truth / sizeof *truth };
     imp_error error;
 
@@ -26,7 +26,7 @@ int main(void)
            imp_nmi(table, IMP_ARITHMETIC), ami, imp_adjusted_rand(table));
     imp_contingency_free(table);
 
-    /* Here the numbers do matter: they are classes. */
+    /* Here they do matter: they are classes. */
     const int32_t predicted[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0};
     imp_confusion confusion;
     must(imp_confusion_matrix(truth, predicted, POINTS, &confusion, &error), &error);

@@ -1,8 +1,8 @@
 /*
- * mixture.c - a few labelled points become a mixture, which classifies others.
+ * mixture.c - fits a mixture to a few labelled points and classifies others with it.
  *
- * The class 0 lies in two places, which one mean could not represent. The unlabelled points are of
- * something else altogether.
+ * Class 0 lies in two places, which one mean could not represent. The unlabelled points belong to
+ * neither class.
  *
  * Last line: (30, 30) is none of these, class -1
  */
@@ -14,7 +14,7 @@ int main(void)
 {
     const float points[] = {0,  0,  0,  1,  20, 20, 20, 21, /* class 0, here and there */
                             10, 10, 10, 11,                 /* class 1, in between */
-                            30, 30, 31, 30};                /* who knows */
+                            30, 30, 31, 30};                /* unlabelled */
     const int32_t labels[] = {0, 0, 0, 0, 1, 1, IMP_UNLABELED, IMP_UNLABELED};
     imp_error error;
 
@@ -42,7 +42,7 @@ int main(void)
         printf("(%g, %g) is class %d with probability %.2f\n", queries[2 * i], queries[2 * i + 1],
                (int)found[i], probability[2 * i + (size_t)found[i]]);
 
-    /* In open-set mode the clusters without a label have a say too. */
+    /* In open-set mode clusters without a label compete too. */
     wanted.probability = NULL;
     must(imp_mixture_predict(mixture, queries, 4, 2, true, &wanted, &error), &error);
     printf("(30, 30) is %s, class %d\n", found[3] < 0 ? "none of these" : "known", (int)found[3]);

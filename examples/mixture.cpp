@@ -1,6 +1,6 @@
 /*
- * mixture.cpp - the library from C++: points are classified, clustered and asked about, and an
- * episode is embedded.
+ * mixture.cpp - the library from C++: classifies, clusters and suggests points, and embeds an
+ * episode.
  *
  * Last line: refused, with IMP_EINVAL
  */

@@ -16,7 +16,7 @@ int main(void)
     imp_mixture *mixture, *back;
     imp_error error;
     must(imp_mixture_fit(points, labels, 4, 2, NULL, &mixture, &error), &error);
-    /* Classes are numbers; what they mean is the application's, and travels as a note. */
+    /* Classes are numbers; the application keeps their names in the note. */
     must(imp_mixture_set_note(mixture, "cat dog", &error), &error);
 
     unsigned char *bytes;

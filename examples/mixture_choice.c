@@ -1,8 +1,8 @@
 /*
- * mixture_choice.c - points choose how they are compared, and what is far from all is none of them.
+ * mixture_choice.c - a metric chosen from the data, and points too far from all classes rejected.
  *
- * The second feature has another unit, and nothing to do with the classes; as they are, points
- * would be told apart by it alone.
+ * The second feature has another unit and says nothing about the classes; without a metric it would
+ * dominate all distances.
  *
  * Last line: view 1 weighs 0.0
  */
@@ -44,7 +44,7 @@ int main(void)
     printf("(1, 90000) is %s, class %d\n", found[2] < 0 ? "none of these" : "known", (int)found[2]);
     imp_mixture_free(mixture);
 
-    /* The same features as two views: held-out points find that the second says nothing. */
+    /* The same features as two views: held-out points show that the second is useless. */
     imp_mixture_options options = imp_mixture_defaults();
     options.view_count = 2;
     options.view_dimensions = (const size_t[]){1, 1};

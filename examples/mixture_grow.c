@@ -1,6 +1,6 @@
 /*
- * mixture_grow.c - a mixture is kept in a file, learns a new class later, and is merged with what
- * somebody else has learned.
+ * mixture_grow.c - saves a mixture, adds a class to it later, and merges it with a mixture from
+ * elsewhere.
  *
  * Last line: merged: 3 classes in 4 clusters
  */
@@ -21,7 +21,7 @@ int main(void)
     imp_error error;
     imp_mixture *mixture, *loaded, *grown, *other, *merged;
 
-    /* Mixtures that are to be merged must compare points the same way: as they are. */
+    /* Mixtures can be merged only if they share a metric; here both compare points as they are. */
     imp_mixture_options options = imp_mixture_defaults();
     options.preset = IMP_PRESET_PAPER;
     must(imp_mixture_fit(begun, begun_labels, 4, 2, &options, &mixture, &error), &error);
@@ -35,7 +35,7 @@ int main(void)
     must(imp_mixture_add(loaded, more, more_labels, 2, 2, &grown, &error), &error);
     tell("grown", grown);
 
-    /* Class 1 as seen from elsewhere: in part where we know it, in part where we do not. */
+    /* Class 1 from another source: partly where we know it, partly where we do not. */
     const float theirs[] = {0, 1, 10, 10, -30, -30};
     const int32_t their_labels[] = {0, 1, 1};
     must(imp_mixture_fit(theirs, their_labels, 3, 2, &options, &other, &error), &error);

@@ -1,8 +1,8 @@
 /*
- * model.c - pictures in memory through a model: what it is, and their embeddings.
+ * model.c - opens a model and embeds pictures in memory.
  *
- * `imp train` makes such files. This one has a network alone, which has not been trained; so it
- * counts as one of drawings, and wants bright ink. Writes model.safetensors to the current folder.
+ * `imp train` makes such files. This one holds only an untrained network, so it counts as a model
+ * of drawings and expects bright ink. Writes model.safetensors to the current folder.
  *
  * Last line: ink on paper and chalk on a board are the same
  */
@@ -26,7 +26,7 @@ static void make_model(const char *path)
     imp_network_free(network);
 }
 
-/* A program may carry its model along. */
+/* A program may bring its model as bytes. */
 static imp_model *open_from_memory(const char *path)
 {
     static unsigned char bytes[1 << 16];
@@ -66,7 +66,7 @@ int main(void)
     must(imp_model_embed_pictures(model, pictures, PICTURES, 0, embeddings, &error), &error);
     bool same = memcmp(embeddings, embeddings + d, d * sizeof *embeddings) == 0;
 
-    /* what the network takes, where somebody prepares it: an empty image */
+    /* an image already in the network's form: an empty one */
     static float image[SIDE * SIDE];
     must(imp_model_embed(model, image, 1, 0, embeddings, &error), &error);
     printf("an empty image is %s as well\n",

@@ -1,8 +1,8 @@
 /*
- * model_files.c - picture files classified by a few that are known, with the model that is built
- * into the library.
+ * model_files.c - classifies picture files by a few labelled ones, with the model built into the
+ * library.
  *
- * The pictures are invented characters, three drawings of each of three. Writes them as PNG files
+ * The pictures are three drawings of each of three generated characters. Writes them as PNG files
  * to the current folder.
  *
  * Last line: 3 of 3 drawings are recognised
@@ -13,7 +13,7 @@
 
 enum { CHARACTERS = 3, KNOWN = 2, PICTURES = CHARACTERS * (KNOWN + 1), MOST = 64 };
 
-/* Drawing `i` is of character i % 3; the first two rounds are known. */
+/* Drawing `i` is of character i % 3; the first two of each are labelled. */
 static void draw(char names[PICTURES][20])
 {
     imp_dataset *glyphs;

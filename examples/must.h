@@ -1,4 +1,4 @@
-/* must.h - ends an example with the library's own sentence where a call fails. */
+/* must.h - ends an example with the library's message if a call fails. */
 #ifndef MUST_H
 #define MUST_H
 

@@ -1,5 +1,5 @@
 /*
- * network.c - builds a network, looks at its tensors, takes a gradient, and keeps it in a file.
+ * network.c - builds a network, lists its tensors, computes a gradient, and saves and loads it.
  *
  * Writes network.safetensors, which PyTorch can read, to the current folder.
  *
@@ -51,10 +51,10 @@ int main(void)
         images[i] = (float)(i % 7) / 7;
     float embeddings[IMAGES * MOST], gradient[IMAGES * MOST], again[IMAGES * MOST];
     must(imp_network_save(network, "network.safetensors", &error), &error);
-    imp_network_set_step(network, 1); /* what is dropped follows from the seed and this number */
+    imp_network_set_step(network, 1); /* dropout depends on the seed and this number */
     must(imp_network_forward(network, images, IMAGES, embeddings, &error), &error);
 
-    /* The loss is the sum of all outputs: its derivative by each is 1. */
+    /* The loss is the sum of all outputs, so its derivative with respect to each is 1. */
     size_t outputs = IMAGES * imp_network_output_size(network);
     for (size_t i = 0; i < outputs; i++)
         gradient[i] = 1;

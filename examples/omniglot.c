@@ -1,5 +1,5 @@
 /*
- * omniglot.c - downloads Omniglot, and tells how far it is.
+ * omniglot.c - downloads Omniglot and shows the progress.
  *
  *     omniglot FOLDER     the folder must exist; what is there already is not fetched again
  *
@@ -11,7 +11,7 @@
 
 #include "must.h"
 
-/* Called now and then; false would stop the download, which leaves nothing half-written behind. */
+/* Returning false would stop the download and leave no partial file. */
 static bool show(const char *file, uint64_t so_far, uint64_t total, void *context)
 {
     (void)context;

@@ -1,5 +1,5 @@
 /*
- * optimizer.c - fits a line to points by gradient steps, stops half-way, and goes on from what a
+ * optimizer.c - fits a line to points by gradient steps, stops half-way, and resumes from what a
  * checkpoint would keep.
  *
  * Last line: y = 2.00 x + 1.00, the same with and without the stop
@@ -11,7 +11,7 @@
 
 #include "must.h"
 
-/* The derivative of the mean squared error by slope and intercept. */
+/* The gradient of the mean squared error with respect to slope and intercept. */
 static void differentiate(const float *line, float *gradient)
 {
     enum { POINTS = 5 };

@@ -30,8 +30,8 @@ int main(void)
     imp_clustering *clustering;
     report("an infinite value", imp_cluster(infinite, 2, 2, NULL, &clustering, &error), &error);
 
-    /* Whoever does not want the sentence passes NULL. What would have been made is NULL as well,
-     * and may be freed like anything else. */
+    /* Pass NULL if you do not want the sentence. The output is NULL after a failure and may be
+     * freed like any other. */
     imp_status status = imp_cluster(infinite, 2, 2, NULL, &clustering, NULL);
     printf("without an error to fill in: %s\n", imp_status_name(status));
     imp_clustering_free(clustering);

@@ -1,6 +1,5 @@
 /*
- * suggest.c - which of many points to label next: somebody who is asked for a few of 60 points
- * labels all of them.
+ * suggest.c - which of many points to label next: a few answers label all of 60 points.
  *
  * Last line: 4 answers of 60, all others guessed; 60 are right
  */
@@ -21,8 +20,7 @@ int main(void)
         points[2 * i + 1] = corner[truth[i]][1] + (float)(i * 59 % 103) / 103;
     }
 
-    /* Groups that somebody knows, here by the points' places, may be given; otherwise
-     * imp_cluster() finds them. */
+    /* Known groups, here by position, may be given; otherwise imp_cluster() finds them. */
     imp_suggester_options options = imp_suggester_defaults();
     options.group = truth;
     imp_suggester *suggester;

@@ -16,7 +16,7 @@ enum { POINTS = 8, DIMENSIONS = 2, CLASSES = 2 };
 static const float x[POINTS * DIMENSIONS] = {0, 0, 1, 0, 0, 1, 1, 2, 8, 8, 9, 8, 8, 9, 7, 8};
 static const int32_t y[POINTS] = {0, 0, 0, 0, 1, 1, 1, 1};
 
-/* The probabilities of the points themselves, by a mixture of them; false if that failed. */
+/* Fits a mixture to the points and predicts their own probabilities; false on failure. */
 static bool fit(float *probability)
 {
     imp_mixture *mixture;

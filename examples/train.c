@@ -1,6 +1,6 @@
 /*
- * train.c - trains a model from its settings, stops, goes on, and evaluates it: what `imp train`
- * and `imp eval` do.
+ * train.c - trains a model from settings, stops, resumes, and evaluates it, as `imp train` and `imp
+ * eval` do.
  *
  * Last line: the model tells glyphs apart
  */
@@ -11,7 +11,7 @@
 
 #include "must.h"
 
-/* Small enough for a few seconds. */
+/* Small enough to train in a few seconds. */
 static const char *const wanted[][2] = {
     {"data", "glyphs"},  {"size", "14"},
     {"alphabets", "6"},  {"way", "5"},

@@ -1,9 +1,9 @@
 /*
  * training.c - trains an embedding: episodes, network, method and optimizer together.
  *
- * An episode's images are embedded, the method classifies its queries and hands back the gradient
- * of the loss by the embeddings, which the network turns into one of its weights. `imp train` does
- * this, and keeps checkpoints, validates and logs.
+ * The network embeds an episode's images, the method classifies the queries and returns the
+ * gradient of the loss with respect to the embeddings, and the network backpropagates it to its
+ * weights. `imp train` does this, and also keeps checkpoints, validates and logs.
  *
  * Last line: the loss has gone down
  */

@@ -1,5 +1,5 @@
 /*
- * version.c - asks whether the library that runs is the one that was compiled against.
+ * version.c - checks that the library at run time is the version the program was compiled against.
  *
  * Last line: the header and the library agree
  */

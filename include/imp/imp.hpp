@@ -1,8 +1,8 @@
 /*
- * imp.hpp - the library for C++17: objects that free themselves, and exceptions with its sentences.
+ * imp.hpp - the library for C++17: classes that own its objects, and exceptions with its messages.
  *
- * Header-only, over the C functions, which are the manual; all of them can be used beside it, on
- * what get() gives. What the C functions let threads share, threads may share here.
+ * Header-only, on top of the C functions, whose headers are the manual; all of them can also be
+ * called directly, with what get() returns. The thread rules are those of the C functions.
  */
 #ifndef IMP_IMP_HPP
 #define IMP_IMP_HPP
@@ -21,7 +21,7 @@
 namespace imp
 {
 
-/* What a function of the library refused. Lack of memory is std::bad_alloc. */
+/* A failure of the library. Out of memory is std::bad_alloc instead. */
 class error : public std::runtime_error
 {
   public:
@@ -38,7 +38,7 @@ class error : public std::runtime_error
     imp_status status_;
 };
 
-/* Calls a function with the arguments and an imp_error behind them; throws what it refuses. */
+/* Calls a function with the arguments followed by an imp_error; throws if it fails. */
 template <class Function, class... Arguments> void call(Function function, Arguments &&...arguments)
 {
     imp_error told = {};
@@ -59,7 +59,7 @@ template <class Object, void (*Free)(Object *)> class owner
     }
 
   protected:
-    /* What a function that gives a new object last but for the error makes. */
+    /* Calls a function whose last argument but the error receives a new object, and returns it. */
     template <class Function, class... Arguments>
     static Object *make(Function function, Arguments &&...arguments)
     {
@@ -81,7 +81,7 @@ template <class Object, void (*Free)(Object *)> class owner
     std::unique_ptr<Object, release> object_;
 };
 
-/* Points of `dimensions` floats each, row by row; somebody else's memory. */
+/* Points of `dimensions` floats each, row by row; does not own the memory. */
 struct points {
     const float *values;
     std::size_t count, dimensions;
@@ -95,7 +95,7 @@ struct points {
           dimensions(dimensions_)
     {
         if (dimensions_ == 0 || rows.size() % dimensions_ != 0)
-            throw error(IMP_EINVAL, std::to_string(rows.size()) + " numbers are no rows of " +
+            throw error(IMP_EINVAL, std::to_string(rows.size()) + " numbers do not make rows of " +
                                         std::to_string(dimensions_));
     }
 };
@@ -105,7 +105,7 @@ struct points {
 class mixture : public owner<imp_mixture, imp_mixture_free>
 {
   public:
-    /* imp_mixture_fit(): a class from 0 on or IMP_UNLABELED for every point. */
+    /* imp_mixture_fit(): a class, 0 or more, or IMP_UNLABELED for every point. */
     mixture(points x, const std::vector<std::int32_t> &labels,
             const imp_mixture_options &options = imp_mixture_defaults())
         : mixture(make(imp_mixture_fit, x.values, each(x, labels), x.count, x.dimensions, &options))
@@ -128,7 +128,7 @@ class mixture : public owner<imp_mixture, imp_mixture_free>
             make(imp_mixture_add, get(), x.values, each(x, labels), x.count, x.dimensions));
     }
 
-    /* The class of every point; IMP_UNLABELED for none of them, with `open_set`. */
+    /* The class of every point; with `open_set`, IMP_UNLABELED for none of them. */
     std::vector<std::int32_t> predict(points x, bool open_set = false) const
     {
         std::vector<std::int32_t> found(x.count);
@@ -138,7 +138,7 @@ class mixture : public owner<imp_mixture, imp_mixture_free>
         return found;
     }
 
-    /* (points, classes) probabilities; one column more with `open_set`. */
+    /* (points, classes) probabilities; with `open_set`, one more column. */
     std::vector<float> probabilities(points x, bool open_set = false) const
     {
         std::vector<float> found(x.count * (summary().classes + open_set));
@@ -217,7 +217,7 @@ class suggester : public owner<imp_suggester, imp_suggester_free>
 class model : public owner<imp_model, imp_model_free>
 {
   public:
-    /* The model that is built into the library. */
+    /* The model built into the library. */
     explicit model(const imp_model_options &options = imp_model_defaults())
         : owner(make(imp_model_open, static_cast<const char *>(nullptr), &options))
     {
@@ -243,7 +243,8 @@ class model : public owner<imp_model, imp_model_free>
         return found;
     }
 
-    /* The same of images as the network takes them: (count, channels, height, width) floats. */
+    /* The same for images in the form that the network takes: (count, channels, height, width)
+     * floats. */
     std::vector<float> embed(const float *images, std::size_t count, int threads = 0) const
     {
         std::vector<float> found(count * info().dimensions);
