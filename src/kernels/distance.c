@@ -15,9 +15,14 @@ enum { PARTS = 8, TOGETHER = 4 }; /* partial sums; distances that are computed s
 #if LANES == 16 && defined(__AVX512F__)
 typedef __m512d parts;
 
-INLINE parts add_squares(parts sum, const float *x, const double *mean)
+INLINE parts load_parts(const float *x)
 {
-    __m512d difference = _mm512_cvtps_pd(_mm256_loadu_ps(x)) - _mm512_loadu_pd(mean);
+    return _mm512_cvtps_pd(_mm256_loadu_ps(x));
+}
+
+INLINE parts add_squares(parts sum, parts x, const double *mean)
+{
+    __m512d difference = x - _mm512_loadu_pd(mean);
     return sum + difference * difference;
 }
 
@@ -30,16 +35,16 @@ typedef struct parts {
     four_doubles low, high;
 } parts;
 
-INLINE four_doubles square_of_difference(const float *x, const double *mean)
+INLINE parts load_parts(const float *x)
 {
-    four_doubles difference = load_four_as_doubles(x) - *(const four_doubles *)mean;
-    return difference * difference;
+    return (parts){load_four_as_doubles(x), load_four_as_doubles(x + PARTS / 2)};
 }
 
-INLINE parts add_squares(parts sum, const float *x, const double *mean)
+INLINE parts add_squares(parts sum, parts x, const double *mean)
 {
-    return (parts){sum.low + square_of_difference(x, mean),
-                   sum.high + square_of_difference(x + PARTS / 2, mean + PARTS / 2)};
+    four_doubles low = x.low - *(const four_doubles *)mean;
+    four_doubles high = x.high - *(const four_doubles *)(mean + PARTS / 2);
+    return (parts){sum.low + low * low, sum.high + high * high};
 }
 
 INLINE four_doubles add_halves(parts sum)
@@ -48,31 +53,38 @@ INLINE four_doubles add_halves(parts sum)
 }
 #endif
 
-/* distance[i] = |x[i] - mean[i]|^2 for up to TOGETHER of them. */
-INLINE void measure(size_t count, size_t dimensions, const float *const *x,
+/* distance[i] = |x[i] - mean[i]|^2 for TOGETHER of them, whose x may be one. */
+INLINE void measure(size_t dimensions, const float *const *x, bool one_row,
                     const double *const *mean, double *distance)
 {
     size_t whole = dimensions / PARTS * PARTS;
     parts sum[TOGETHER];
     memset(sum, 0, sizeof sum);
-    for (size_t j = 0; j < whole; j += PARTS)
+    for (size_t j = 0; j < whole; j += PARTS) {
+        parts row = load_parts(x[0] + j);
 #pragma GCC unroll 4
-        for (size_t i = 0; i < count; i++)
-            sum[i] = add_squares(sum[i], x[i] + j, mean[i] + j);
+        for (size_t i = 0; i < TOGETHER; i++)
+            sum[i] = add_squares(sum[i], one_row ? row : load_parts(x[i] + j), mean[i] + j);
+    }
     if (whole < dimensions) /* the rest, and zeros */
 #pragma GCC unroll 4
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < TOGETHER; i++) {
             float rest[PARTS] = {0};
             double of_mean[PARTS] = {0};
             memcpy(rest, x[i] + whole, (dimensions - whole) * sizeof *rest);
             memcpy(of_mean, mean[i] + whole, (dimensions - whole) * sizeof *of_mean);
-            sum[i] = add_squares(sum[i], rest, of_mean);
+            sum[i] = add_squares(sum[i], load_parts(rest), of_mean);
         }
-#pragma GCC unroll 4
-    for (size_t i = 0; i < count; i++) {
-        four_doubles four = add_halves(sum[i]);
-        distance[i] = (four[0] + four[2]) + (four[1] + four[3]);
+    /* (first + third) + (second + fourth) of each, two of them side by side */
+    four_doubles two[2];
+#pragma GCC unroll 2
+    for (size_t i = 0; i < 2; i++) {
+        four_doubles a = add_halves(sum[2 * i]), b = add_halves(sum[2 * i + 1]);
+        two[i] =
+            __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
     }
+    *(four_doubles *)distance = __builtin_shufflevector(two[0], two[1], 0, 2, 4, 6) +
+                                __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7);
 }
 
 /* Of `count` pairs of a point and a mean, of which the one or the other is always the same. */
@@ -81,18 +93,17 @@ INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, cons
 {
     const float *x[TOGETHER];
     const double *mean[TOGETHER];
-    size_t i = 0;
-    for (; i + TOGETHER <= count; i += TOGETHER) {
+    for (size_t i = 0; i < count; i += TOGETHER) {
+        size_t left = count - i;
+        double four[TOGETHER];
         for (size_t k = 0; k < TOGETHER; k++) {
-            x[k] = one_row ? rows : rows + which[i + k] * dimensions;
-            mean[k] = one_mean ? means : means + which[i + k] * dimensions;
+            size_t pair = which[k < left ? i + k : i]; /* the first instead of those beyond */
+            x[k] = one_row ? rows : rows + pair * dimensions;
+            mean[k] = one_mean ? means : means + pair * dimensions;
         }
-        measure(TOGETHER, dimensions, x, mean, distances + i);
-    }
-    for (; i < count; i++) {
-        x[0] = one_row ? rows : rows + which[i] * dimensions;
-        mean[0] = one_mean ? means : means + which[i] * dimensions;
-        measure(1, dimensions, x, mean, distances + i);
+        measure(dimensions, x, one_row, mean, left < TOGETHER ? four : distances + i);
+        for (size_t k = 0; left < TOGETHER && k < left; k++)
+            distances[i + k] = four[k];
     }
 }
 

@@ -29,7 +29,7 @@ enum {
     IMP_HALF_SQUARE_ERROR = 512,   /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
     IMP_LARGEST_BYTE = 127,        /* steps of a coordinate where rows are bytes */
     IMP_MOST_BYTES = 1 << 15,      /* dimensions of such rows: scores fit in 32 bits */
-    IMP_TAIL_STEPS = 4             /* that tail() tries */
+    IMP_TAIL_STEPS = 4             /* of nearest_shares() */
 };
 
 #define IMP_MOST_ROUNDING 0.51            /* half a step, and what float adds to it */
@@ -261,19 +261,22 @@ typedef struct imp_kernels {
                                  size_t stride);
 
     /* The scores of one point in groups, each of them depth[g] rows of `lanes` scores, at least
-     * one. Of every lane of every group: the largest two and the row of the largest. */
+     * one. Of every lane of every group: the largest two and the row of the largest. Returns the
+     * largest of all. */
     size_t lanes;
-    void (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                           int32_t *best, int32_t *second, int32_t *row);
+    int32_t (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                              int32_t *best, int32_t *second, int32_t *row);
 
     /* Which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many. There
      * is room for `count` numbers. */
     size_t (*nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
 
-    /* density[i] = base + slope * scores[i], for a multiple of `lanes` scores; returns the largest.
-     */
-    double (*nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
-                                double *density);
+    /* share[i] = exp(offset + slope * (scores[i] - zero_score)), 0 where a score is below
+     * IMP_LEAST_SCORE, for a multiple of `lanes` scores, of which none is larger than zero_score by
+     * more than a few. tail[s] grows by the shares that are no larger than limit / 4^s. `scores`
+     * and `share` are aligned to 64 bytes. */
+    void (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                           float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
 
     /* distances[i] = |x - row which[i] of means|^2, to the same bits in every variant. */
     void (*distances)(size_t dimensions, const float *x, const double *means, const uint32_t *which,
@@ -283,16 +286,14 @@ typedef struct imp_kernels {
     void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
                            const uint32_t *which, size_t count, double *distances);
 
-    /* probability[i] = exp(score[i] - most), divided by their sum; `most` is the largest score and
-     * finite. Their error is a few of a float's last digits. */
-    void (*probabilities)(size_t count, const double *score, double most, float *probability);
+    /* share[i] = exp(score[i] - most), of which no exponent is above 80, to a few of a float's last
+     * digits. */
+    void (*shares)(size_t count, const double *score, double most, float *share);
 
-    /* How often `limit`, which is not below 1e-30, is to be divided by 4 until the shares of the
-     * largest, exp(score[i] - most), that are no larger than the quotient add up to `limit` at
-     * most; IMP_TAIL_STEPS where that is not known yet. */
-    unsigned (*tail)(size_t count, const double *score, double most, double limit);
+    /* scaled[i] = share[i], divided by the sum of all. */
+    void (*scale_shares)(size_t count, const float *share, float *scaled);
 
-    /* The shares in double precision and in place. */
+    /* Shares divided by their sum in double precision and in place; `most` is the largest score. */
     void (*normalize)(size_t count, double most, double *score);
 
     /* score[i] = exp(score[i]), in place; none is above 0. */

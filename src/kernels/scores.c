@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/exponential.h"
 #include "kernels/nearest.h"
 
 /* ---- rows and panels of bytes ---- */
@@ -147,9 +148,10 @@ void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8
 
 /* ---- what is made of them ---- */
 
-void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                             int32_t *best, int32_t *second, int32_t *row)
+int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                                int32_t *best, int32_t *second, int32_t *row)
 {
+    mask all = (mask)zero() + INT32_MIN;
     for (size_t g = 0; g < groups; g++) {
         mask most = *(const mask *)scores, next = (mask)zero() + INT32_MIN, at = (mask)zero();
         for (size_t r = 1; r < depth[g]; r++) {
@@ -159,11 +161,17 @@ void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t
             next = larger_whole(next, smaller_whole(most, score));
             most = larger_whole(most, score);
         }
+        all = larger_whole(all, most);
         *(mask *)(best + g * LANES) = most;
         *(mask *)(second + g * LANES) = next;
         *(mask *)(row + g * LANES) = at;
         scores += depth[g] * LANES;
     }
+    int32_t lanes[LANES] __attribute__((aligned(64))), largest = INT32_MIN;
+    *(mask *)lanes = all;
+    for (size_t i = 0; i < LANES; i++)
+        largest = lanes[i] > largest ? lanes[i] : largest;
+    return largest;
 }
 
 /* Writes a whole vector of numbers even where fewer are found: the rest is written over, or lies
@@ -188,21 +196,24 @@ size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least,
     return found;
 }
 
-double VARIANT(nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
-                                  double *density)
+void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                             float offset, float limit, float *share, float tail[IMP_TAIL_STEPS])
 {
-    typedef int32_t wholes __attribute__((vector_size(DOUBLES * 4), aligned(4), may_alias));
-    wide most = spread(-INFINITY);
-    for (size_t i = 0; i < count; i += DOUBLES) {
-        wide whole = __builtin_convertvector(*(const wholes *)(scores + i), wide);
-        wide value = spread(base) + spread(slope) * whole;
-        wide_mask more = value > most;
-        *(wide_unaligned *)(density + i) = value;
-        most = (wide)((more & (wide_mask)value) | (~more & (wide_mask)most));
+    _Static_assert(IMP_TAIL_STEPS == 4, "there is a sum for each");
+    vec first = zero(), second = zero(), third = zero(), fourth = zero();
+    for (size_t i = 0; i < count; i += LANES) {
+        mask score = *(const mask *)(scores + i);
+        mask half = (score >> 1) - (zero_score >> 1); /* the difference itself may be too large */
+        vec e = exponential(__builtin_convertvector(half, vec) * splat(2 * slope) + splat(offset));
+        e = keep(score >= IMP_LEAST_SCORE, e);
+        *(vec *)(share + i) = e;
+        first += keep(e <= splat(limit), e);
+        second += keep(e <= splat(limit / 4), e);
+        third += keep(e <= splat(limit / 16), e);
+        fourth += keep(e <= splat(limit / 64), e);
     }
-    double all = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
-    *(wide *)lanes = most;
-    for (size_t i = 0; i < DOUBLES; i++)
-        all = lanes[i] > all ? lanes[i] : all;
-    return all;
+    tail[0] += rough_total(first);
+    tail[1] += rough_total(second);
+    tail[2] += rough_total(third);
+    tail[3] += rough_total(fourth);
 }

@@ -1,95 +1,51 @@
 /*
  * shares.c - from scores, which are logarithms, to shares that sum to 1, and sums of rows weighted
  * by them.
- *
- * Exponentials are a power of two, put together from its bits, times a polynomial of what is left.
  */
 #include <math.h>
 #include <string.h>
 
+#include "kernels/exponential.h"
 #include "kernels/variants.h"
 
-#define LOG2_E 1.44269504088896340736
 /* log 2 in two pieces: multiples of the first are exact */
-#define LN2_HIGH_F 0.693359375F
-#define LN2_LOW_F -2.12194440e-4F
 #define LN2_HIGH 6.93147180369123816490e-01
 #define LN2_LOW 1.90821492927058770002e-10
 
 /* ---- floats ---- */
 
-/* Of numbers up to 0; 0 where a float would lose digits. */
-INLINE vec exponential(vec x)
-{
-    mask power = round_to_whole(larger(x, splat(-100)) * splat((float)LOG2_E));
-    vec n = __builtin_convertvector(power, vec);
-    vec r = x - n * splat(LN2_HIGH_F) - n * splat(LN2_LOW_F);
-    vec p = splat(1.9875691500e-4F);
-    p = p * r + splat(1.3981999507e-3F);
-    p = p * r + splat(8.3334519073e-3F);
-    p = p * r + splat(4.1665795894e-2F);
-    p = p * r + splat(1.6666665459e-1F);
-    p = p * r + splat(5.0000001201e-1F);
-    p = p * r * r + r + splat(1);
-    vec scale = (vec)((power + 127) << 23);
-    return keep(x > splat(-87), p * scale);
-}
-
 /* LANES scores, or the `rest` that there are, less the largest. */
 INLINE vec load_scores(const double *score, size_t rest, double most)
 {
 #if LANES == 16 && defined(__AVX512F__)
-    if (rest >= LANES) {
-        __m512d largest = _mm512_set1_pd(most);
-        __m256 low = _mm512_cvtpd_ps(_mm512_loadu_pd(score) - largest);
-        __m256 high = _mm512_cvtpd_ps(_mm512_loadu_pd(score + 8) - largest);
-        return (vec)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-    }
-#endif
+    uint32_t there = first_bits(rest);
+    __m512d largest = _mm512_set1_pd(most), none = _mm512_set1_pd(-INFINITY);
+    __m512d first = _mm512_mask_loadu_pd(none, (__mmask8)there, score);
+    __m512d second = _mm512_mask_loadu_pd(none, (__mmask8)(there >> 8), score + 8);
+    __m256 low = _mm512_cvtpd_ps(first - largest), high = _mm512_cvtpd_ps(second - largest);
+    return (vec)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+#else
     float lanes[LANES] __attribute__((aligned(64)));
     for (size_t l = 0; l < LANES; l++)
         lanes[l] = l < rest ? (float)(score[l] - most) : -INFINITY;
     return load(lanes);
+#endif
 }
 
-void VARIANT(probabilities)(size_t count, const double *score, double most, float *probability)
+void VARIANT(shares)(size_t count, const double *score, double most, float *share)
+{
+    for (size_t i = 0; i < count; i += LANES)
+        store_first(share + i, exponential(load_scores(score + i, count - i, most)), count - i);
+}
+
+void VARIANT(scale_shares)(size_t count, const float *share, float *scaled)
 {
     vec sum = zero();
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        vec e = exponential(load_scores(score + i, LANES, most));
-        *(vec_unaligned *)(probability + i) = e;
-        sum += e;
-    }
-    if (i < count) {
-        float lanes[LANES] __attribute__((aligned(64)));
-        vec e = exponential(load_scores(score + i, count - i, most));
-        store(lanes, e);
-        memcpy(probability + i, lanes, (count - i) * sizeof *lanes);
-        sum += e;
-    }
-    float factor = 1 / rough_total(sum);
-    for (i = 0; i < count; i++)
-        probability[i] *= factor;
-}
-
-unsigned VARIANT(tail)(size_t count, const double *score, double most, double limit)
-{
-    vec sum[IMP_TAIL_STEPS], largest[IMP_TAIL_STEPS];
-    for (unsigned s = 0; s < IMP_TAIL_STEPS; s++) {
-        sum[s] = zero();
-        largest[s] = splat((float)(limit / (1U << (2 * s))));
-    }
-    for (size_t i = 0; i < count; i += LANES) {
-        vec e = exponential(load_scores(score + i, count - i, most));
-#pragma GCC unroll 4
-        for (size_t s = 0; s < IMP_TAIL_STEPS; s++)
-            sum[s] += keep(e <= largest[s], e);
-    }
-    unsigned steps = 0;
-    while (steps < IMP_TAIL_STEPS && rough_total(sum[steps]) > (float)limit)
-        steps++;
-    return steps;
+    for (size_t i = 0; i < count; i += LANES)
+        sum += load_first(share + i, count - i);
+    vec factor = splat(1 / rough_total(sum));
+    for (size_t i = 0; i < count; i += LANES)
+        store_first(scaled + i, load_first(share + i, count - i) * factor, count - i);
 }
 
 /* ---- doubles ---- */

@@ -84,17 +84,17 @@ bool VARIANT(nearest_bytes_pay)(void);
 void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8_t *rows,
                                    float ratio, size_t begin, size_t end, const int32_t *packed,
                                    int32_t *scores, size_t stride);
-void VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                             int32_t *best, int32_t *second, int32_t *row);
+int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+                                int32_t *best, int32_t *second, int32_t *row);
 size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
-double VARIANT(nearest_densities)(size_t count, const int32_t *scores, double base, double slope,
-                                  double *density);
+void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                             float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
 void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances);
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances);
-void VARIANT(probabilities)(size_t count, const double *score, double most, float *probability);
-unsigned VARIANT(tail)(size_t count, const double *score, double most, double limit);
+void VARIANT(shares)(size_t count, const double *score, double most, float *share);
+void VARIANT(scale_shares)(size_t count, const float *share, float *scaled);
 void VARIANT(normalize)(size_t count, double most, double *score);
 void VARIANT(exponentials)(size_t count, double *score);
 void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,

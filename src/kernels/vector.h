@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -71,6 +72,41 @@ INLINE void store(float *p, vec v)
 INLINE void store_unaligned(float *p, vec v)
 {
     *(vec_unaligned *)p = v;
+}
+
+/* A bit for each of the first `count` lanes, or for all if there are no more. */
+INLINE uint32_t first_bits(size_t count)
+{
+    return count < LANES ? (1U << count) - 1 : (1U << LANES) - 1;
+}
+
+/* The first `count` lanes, or all; the others are 0. */
+INLINE vec load_first(const float *p, size_t count)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (vec)_mm512_maskz_loadu_ps((__mmask16)first_bits(count), p);
+#else
+    if (count >= LANES)
+        return load_unaligned(p);
+    float lanes[LANES] __attribute__((aligned(64))) = {0};
+    memcpy(lanes, p, count * sizeof *lanes);
+    return load(lanes);
+#endif
+}
+
+INLINE void store_first(float *p, vec v, size_t count)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, (__mmask16)first_bits(count), (__m512)v);
+#else
+    if (count >= LANES) {
+        store_unaligned(p, v);
+    } else {
+        float lanes[LANES] __attribute__((aligned(64)));
+        store(lanes, v);
+        memcpy(p, lanes, count * sizeof *lanes);
+    }
+#endif
 }
 
 INLINE vec zero(void)

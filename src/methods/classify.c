@@ -45,15 +45,6 @@ void imp_best_clusters(const imp_clusters *clusters, size_t way, const float *x,
         consider(clusters, way, c, imp_clusters_log_density(clusters, c, x), best, score);
 }
 
-static void write_probabilities(const imp_kernels *kernels, const double *score, size_t outcomes,
-                                double most, float *probability)
-{
-    if (kernels && most >= -DBL_MAX)
-        kernels->probabilities(outcomes, score, most, probability);
-    else
-        imp_probabilities(score, outcomes, probability);
-}
-
 void imp_agree(float *probability, size_t outcomes, size_t chosen)
 {
     float most = probability[chosen];
@@ -75,10 +66,8 @@ typedef struct decision {
     double distance;       /* squared, to that cluster's mean */
 } decision;
 
-static void write_answer(const decision *made, size_t way, bool open_set, const double *score,
-                         const imp_kernels *kernels, size_t q, const imp_decisions *decisions)
+static void write_answer(const decision *made, size_t way, size_t q, const imp_decisions *decisions)
 {
-    size_t outcomes = way + open_set;
     bool decided = made->cluster != IMP_NO_CLUSTER;
     if (decisions->label)
         decisions->label[q] = made->class < way ? (int32_t)made->class : IMP_UNLABELED;
@@ -86,11 +75,6 @@ static void write_answer(const decision *made, size_t way, bool open_set, const 
         decisions->cluster[q] = decided ? (int32_t)made->cluster : -1;
     if (decisions->distance)
         decisions->distance[q] = decided ? (float)made->distance : INFINITY;
-    if (decisions->probability && outcomes > 0) {
-        float *probability = decisions->probability + q * outcomes;
-        write_probabilities(kernels, score, outcomes, score[made->class], probability);
-        imp_agree(probability, outcomes, made->class);
-    }
 }
 
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
@@ -101,7 +85,13 @@ void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const f
     made.cluster = best[made.class];
     if (decisions->distance && made.cluster != IMP_NO_CLUSTER)
         made.distance = imp_clusters_distance(clusters, made.cluster, x);
-    write_answer(&made, way, open_set, score, NULL, q, decisions);
+    write_answer(&made, way, q, decisions);
+    size_t outcomes = way + open_set;
+    if (decisions->probability && outcomes > 0) {
+        float *probability = decisions->probability + q * outcomes;
+        imp_probabilities(score, outcomes, probability);
+        imp_agree(probability, outcomes, made.class);
+    }
 }
 
 /* ---- many ---- */
@@ -113,11 +103,12 @@ enum {
     FEW_CLUSTERS = 16,
     SMALL_GROUP = 12,      /* points whose scores stay in the first cache */
     SMALL = 1 << 19,       /* bytes of columns that stay in the second, if they are few */
-    LEAST_LOGARITHM = -60, /* of what imp_kernels.tail() adds up */
+    LEAST_LOGARITHM = -60, /* of what imp_kernels.nearest_shares() adds up */
+    MOST_ERROR = 80,       /* of densities whose shares are those of the rough best */
 };
 
 /* No probability is off by more than this but for the last digits of a float. */
-static const double tolerance = 4e-7;
+static const double tolerance = 8e-7;
 
 /* fmax() is a call, and has to look for NaN. */
 static inline double larger(double a, double b)
@@ -130,17 +121,24 @@ typedef struct workspace {
     imp_rounded points;
     int32_t *scores;                 /* (IMP_NEAREST_POINTS, columns) */
     int32_t *maximum, *second, *row; /* by slot: its two largest scores, and where the first is */
-    uint32_t *slot;                  /* slots of classes that matter */
-    double *density;                 /* by slot: as the whole numbers tell it */
-    double *rough;                   /* by class: the largest of these */
-    size_t *best;                    /* by class */
-    double *score;                   /* by class */
-    uint32_t *candidate, *class;     /* clusters to be scored in double precision, and of what */
+    int32_t largest[IMP_MOST_SECTIONS];
+    uint32_t *slot;              /* slots of classes that matter */
+    float *slot_share;           /* by slot: its density, as a share of the best slot's */
+    float *largest_share;        /* by class: the largest of these, */
+    float *share;                /* where that or the above has them; later all that is known */
+    size_t *best;                /* by class */
+    double *score;               /* by class */
+    uint32_t *candidate, *class; /* clusters to be scored in double precision, and of what */
     double *candidate_distance;
+    double *candidate_density;
+    float *candidate_share;
 
     /* Of the points at hand: by how much two log densities of one can change places, and the
-     * logarithm of what all classes may have together that stay rough. */
-    double error, limit;
+     * logarithm of what all classes may have together that stay rough; that itself, and how far
+     * below the best they are however the scores lie; and a slot's share of the best one of its
+     * class below which it does not matter. */
+    double error, limit, limit_share, widest;
+    float least_of_class;
 } workspace;
 
 typedef struct job {
@@ -156,49 +154,66 @@ typedef struct job {
     const float *rows; /* of these */
 } job;
 
-/* The rough score of each class, and the best of all. */
-static double score_classes(const job *work, workspace *w, size_t r)
+/* Finds the best of each slot; the best density of all is returned. */
+static double score_slots(const job *work, workspace *w, size_t r)
 {
     const imp_columns *columns = &work->columns;
     const imp_kernels *kernels = columns->frame.kernels;
     const int32_t *scores = w->scores + r * columns->count;
     double most = -INFINITY;
-    for (size_t k = 0; k <= work->way; k++)
-        w->rough[k] = -INFINITY;
+    for (size_t s = 0; s < columns->sections; s++) {
+        const imp_section *section = &columns->section[s];
+        size_t first = section->first_group * kernels->lanes;
+        imp_density_line line = imp_columns_density(section, &w->points, r);
+        w->largest[s] = kernels->nearest_maxima(
+            section->end_group - section->first_group, columns->depth + section->first_group,
+            scores + section->begin, w->maximum + first, w->second + first, w->row + first);
+        most = larger(most, line.base + line.slope * w->largest[s]);
+    }
+    return most;
+}
+
+/* The shares of all slots and classes. Returns how far below the best classes may stay rough. */
+static double share_out(const job *work, workspace *w, size_t r, double most)
+{
+    const imp_columns *columns = &work->columns;
+    const imp_kernels *kernels = columns->frame.kernels;
+    float tail[IMP_TAIL_STEPS] = {0};
     for (size_t s = 0; s < columns->sections; s++) {
         const imp_section *section = &columns->section[s];
         size_t first = section->first_group * kernels->lanes;
         size_t end = section->end_group * kernels->lanes;
         imp_density_line line = imp_columns_density(section, &w->points, r);
-        kernels->nearest_maxima(section->end_group - section->first_group,
-                                columns->depth + section->first_group, scores + section->begin,
-                                w->maximum + first, w->second + first, w->row + first);
-        most = larger(most, kernels->nearest_densities(end - first, w->maximum + first, line.base,
-                                                       line.slope, w->density + first));
-        while (end > first && columns->slot_class[end - 1] < 0)
-            end--;
-        for (size_t slot = first; slot < end; slot++) {
-            double *rough = &w->rough[columns->slot_class[slot]];
-            if (columns->single)
-                *rough = w->density[slot];
-            else
-                *rough = larger(*rough, w->density[slot]);
-        }
+        double offset = line.base + line.slope * w->largest[s] - most;
+        kernels->nearest_shares(end - first, w->maximum + first, w->largest[s], (float)line.slope,
+                                (float)offset, (float)w->limit_share, w->slot_share + first, tail);
     }
-    return most;
+    w->share = columns->ordered ? w->slot_share : w->largest_share;
+    if (!columns->ordered) {
+        memset(w->share, 0, (work->way + 1) * sizeof *w->share);
+        for (size_t slot = 0; slot < columns->groups * kernels->lanes; slot++)
+            if (columns->slot_class[slot] >= 0) {
+                float *share = &w->share[columns->slot_class[slot]];
+                *share = *share > w->slot_share[slot] ? *share : w->slot_share[slot];
+            }
+    }
+    size_t fourths = 0;
+    while (fourths < IMP_TAIL_STEPS && !(tail[fourths] <= (float)w->limit_share))
+        fourths++;
+    bool known = w->limit > LEAST_LOGARITHM && fourths < IMP_TAIL_STEPS;
+    return known ? (double)fourths * log(4) - w->limit : w->widest;
 }
 
 /* Collects the clusters of a slot that score at least `close`. */
 static size_t collect_slot(const imp_columns *columns, const workspace *w, const int32_t *scores,
                            size_t slot, int32_t close, uint32_t *candidate, uint32_t *class)
 {
-    size_t lanes = columns->frame.kernels->lanes, group = slot / lanes;
-    size_t column = columns->first[group] + slot % lanes, found = 0;
+    size_t lanes = columns->frame.kernels->lanes, column = columns->column[slot], found = 0;
     candidate[0] = (uint32_t)columns->cluster[column + (size_t)w->row[slot] * lanes];
     class[0] = (uint32_t)columns->slot_class[slot];
     if (w->second[slot] < close)
         return 1;
-    for (size_t row = 0; row < columns->depth[group]; row++)
+    for (size_t row = 0; row < columns->depth[slot / lanes]; row++)
         if (scores[column + row * lanes] >= close) {
             candidate[found] = (uint32_t)columns->cluster[column + row * lanes];
             class[found++] = (uint32_t)columns->slot_class[slot];
@@ -225,60 +240,86 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
         size_t end = section->end_group * kernels->lanes;
         size_t slots = kernels->nearest_over(end - first, w->maximum + first,
                                              imp_columns_whole(line, least), w->slot);
-        double apart = w->error / line.slope + 2; /* in whole numbers */
+        double whole = w->error / line.slope + 2;
+        int64_t apart = whole < INT32_MAX ? (int64_t)whole + 1 : INT32_MAX;
         for (size_t i = 0; i < slots; i++) {
             size_t slot = first + w->slot[i];
-            int32_t close;
-            if (columns->single)
-                close = (int32_t)larger(w->maximum[slot] - apart, IMP_LEAST_SCORE);
-            else
-                close = imp_columns_whole(line, w->rough[columns->slot_class[slot]] - w->error);
-            if (w->maximum[slot] >= close)
-                found += collect_slot(columns, w, scores, slot, close, w->candidate + found,
-                                      w->class + found);
+            int64_t close = w->maximum[slot] - apart;
+            if (columns->single ||
+                !(w->slot_share[slot] <
+                  w->least_of_class * w->largest_share[columns->slot_class[slot]]))
+                found += collect_slot(columns, w, scores, slot,
+                                      close > IMP_LEAST_SCORE ? (int32_t)close : IMP_LEAST_SCORE,
+                                      w->candidate + found, w->class + found);
         }
     }
     return found;
 }
 
-/* Classes that score less than the best by this much may stay rough. */
-static double find_window(const job *work, const workspace *w, double most)
+/* Decides by the candidates' densities; the largest is returned. */
+static double decide(const job *work, workspace *w, size_t count, decision *made)
 {
-    size_t outcomes = work->way + work->open_set;
-    const imp_kernels *kernels = work->columns.frame.kernels;
-    double window = log((double)(work->way + 1)) - w->limit; /* however the scores lie */
-    if (w->limit > LEAST_LOGARITHM && outcomes > 0) {
-        unsigned fourths = kernels->tail(outcomes, w->rough, most, exp(w->limit));
-        if (fourths < IMP_TAIL_STEPS)
-            window = fourths * log(4) - w->limit;
-    }
-    return larger(window, w->error); /* whatever may be the best does not stay rough */
-}
-
-/* Scores the classes of point r; the number of clusters that were looked at is returned. */
-static size_t score_point(const job *work, workspace *w, size_t r, decision *made)
-{
-    const imp_columns *columns = &work->columns;
     const imp_clusters *clusters = work->clusters;
-    double most = score_classes(work, w, r);
-    size_t count = collect(work, w, r, most - find_window(work, w, most));
-    columns->frame.kernels->distances(clusters->dimensions, w->points.point[r], clusters->mean,
-                                      w->candidate, count, w->candidate_distance);
-    memcpy(w->score, w->rough, (work->way + 1) * sizeof *w->score);
-    for (size_t i = 0; i < count; i++)
-        w->score[w->class[i]] = -INFINITY; /* no longer rough */
+    double *density = w->candidate_density, best = -INFINITY;
+    bool alike = work->columns.sections == 1 && work->columns.strays == 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t c = alike ? w->candidate[0] : w->candidate[i]; /* one of that density */
+        double here = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
+        density[i] = larger(here, -DBL_MAX);
+        best = larger(best, density[i]);
+    }
     *made = (decision){.cluster = IMP_NO_CLUSTER};
-    double best = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         size_t c = w->candidate[i], class = w->class[i];
-        double density = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
-        density = larger(density, -DBL_MAX);
-        w->score[class] = larger(w->score[class], density);
-        if (density >= best && (density > best || class < made->class ||
-                                (class == made->class && c < made->cluster))) {
-            best = density;
+        if (density[i] == best && (made->cluster == IMP_NO_CLUSTER || class < made->class ||
+                                   (class == made->class && c < made->cluster)))
             *made = (decision){class, c, w->candidate_distance[i]};
-        }
+    }
+    return best;
+}
+
+/* The candidates' shares take the place of the rough ones of their classes, which were those of
+ * `most`; the best candidate's density is `best`. */
+static void write_probabilities(const job *work, workspace *w, size_t count, double most,
+                                double best, size_t chosen, float *probability)
+{
+    const imp_kernels *kernels = work->columns.frame.kernels;
+    size_t outcomes = work->way + work->open_set;
+    if (!(w->error < MOST_ERROR && most > -DBL_MAX)) { /* whatever is rough is nothing to these */
+        most = best;
+        memset(w->share, 0, outcomes * sizeof *w->share);
+    }
+    kernels->shares(count, w->candidate_density, most, w->candidate_share);
+    for (size_t i = 0; i < count; i++)
+        w->share[w->class[i]] = 0;
+    for (size_t i = 0; i < count; i++) {
+        float *share = &w->share[w->class[i]];
+        *share = *share > w->candidate_share[i] ? *share : w->candidate_share[i];
+    }
+    kernels->scale_shares(outcomes, w->share, probability);
+    imp_agree(probability, outcomes, chosen);
+}
+
+/* Decides on point r, which is query q, and writes the answer unless q is IMP_NO_CLUSTER; returns
+ * the number of clusters that were looked at. */
+static size_t decide_point(const job *work, workspace *w, size_t r, size_t q)
+{
+    const imp_clusters *clusters = work->clusters;
+    size_t outcomes = work->way + work->open_set;
+    bool shares = work->decisions->probability && outcomes > 0;
+    double most = score_slots(work, w, r), window = w->error;
+    if (shares || !work->columns.single) /* whatever may be the best does not stay rough */
+        window = larger(window, share_out(work, w, r, most));
+    size_t count = collect(work, w, r, most - window);
+    work->columns.frame.kernels->distances(clusters->dimensions, w->points.point[r], clusters->mean,
+                                           w->candidate, count, w->candidate_distance);
+    decision made;
+    double best = decide(work, w, count, &made);
+    if (q != IMP_NO_CLUSTER) {
+        write_answer(&made, work->way, q, work->decisions);
+        if (shares)
+            write_probabilities(work, w, count, most, best, made.class,
+                                work->decisions->probability + q * outcomes);
     }
     return count;
 }
@@ -296,6 +337,9 @@ static void score_group(const job *work, workspace *w)
      * times expm1(error / 2). */
     w->error = error / imp_columns_least_sigma(&work->columns);
     w->limit = log(tolerance / expm1(w->error / 2)) - w->error;
+    w->limit_share = exp(larger(w->limit, LEAST_LOGARITHM));
+    w->widest = log((double)(work->way + 1)) - w->limit;
+    w->least_of_class = (float)(0.999 * exp(-w->error));
 }
 
 static void decide_part(size_t part, int worker, void *context)
@@ -314,10 +358,7 @@ static void decide_part(size_t part, int worker, void *context)
         for (size_t r = 0; r < w->points.count; r++) {
             const float *x = w->points.point[r];
             if (work->rough && w->points.inside[r]) {
-                decision made;
-                score_point(work, w, r, &made);
-                write_answer(&made, work->way, work->open_set, w->score,
-                             work->columns.frame.kernels, begin + r, work->decisions);
+                decide_point(work, w, r, begin + r);
             } else {
                 imp_best_clusters(clusters, work->way, x, w->best, w->score);
                 imp_decide(clusters, work->way, work->open_set, x, w->best, w->score, begin + r,
@@ -344,15 +385,14 @@ static bool bytes_pay(job *work)
     work->bytes = true;
     score_group(work, w);
     for (size_t r = 0; r < w->points.count; r++) {
-        decision made;
         if (w->points.inside[r])
-            looked_at += score_point(work, w, r, &made), points++;
+            looked_at += decide_point(work, w, r, IMP_NO_CLUSTER), points++;
     }
     /* In cycles: 64 products of bytes take one, a double a bit less, and a cluster some more. */
     return looked_at * (d + 20) * 64 < points * work->columns.count * d;
 }
 
-enum { ROOMS = 13 };
+enum { ROOMS = 15 };
 
 /* A thread's arrays. Without columns there are but the first two. */
 static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
@@ -369,11 +409,13 @@ static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
         IMP_ROOM(w->second, slots, 1),
         IMP_ROOM(w->row, slots, 1),
         IMP_ROOM(w->slot, slots, 1),
-        IMP_ROOM(w->density, slots, 1),
-        IMP_ROOM(w->rough, outcomes, 1),
+        IMP_ROOM(w->slot_share, slots, 1),
+        IMP_ROOM(w->largest_share, outcomes, 1),
         IMP_ROOM(w->candidate, clusters, 1),
         IMP_ROOM(w->class, clusters, 1),
         IMP_ROOM(w->candidate_distance, clusters, 1),
+        IMP_ROOM(w->candidate_density, clusters, 1),
+        IMP_ROOM(w->candidate_share, clusters, 1),
     };
     memcpy(rooms, all, sizeof all);
     return work->rough ? ROOMS : 2;

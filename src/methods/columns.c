@@ -128,10 +128,10 @@ static void place_slots(imp_columns *columns, imp_section *section, const member
     for (size_t first = 0; first < count; first += lanes) {
         size_t depth = slots[first].depth, group = columns->groups++;
         columns->depth[group] = (uint32_t)depth;
-        columns->first[group] = columns->count;
         for (size_t lane = 0; lane < lanes; lane++) {
             const slot *s = first + lane < count ? &slots[first + lane] : NULL;
             columns->slot_class[group * lanes + lane] = s ? (int32_t)s->class : -1;
+            columns->column[group * lanes + lane] = (uint32_t)(columns->count + lane);
             for (size_t row = 0; row < depth; row++)
                 columns->cluster[columns->count + row * lanes + lane] =
                     s && row < s->depth ? (int32_t)members[s->first + row].cluster : -1;
@@ -221,16 +221,20 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
     slot *slots = imp_allocate(n, sizeof *slots);
     columns->cluster = imp_allocate(n + empty, sizeof *columns->cluster);
     columns->depth = imp_allocate(groups, sizeof *columns->depth);
-    columns->first = imp_allocate(groups, sizeof *columns->first);
+    columns->column = imp_allocate(groups * lanes, sizeof *columns->column);
     columns->slot_class = imp_allocate(groups * lanes, sizeof *columns->slot_class);
     columns->stray = imp_allocate(n, sizeof *columns->stray);
-    if (!members || !slots || !columns->cluster || !columns->depth || !columns->first ||
+    if (!members || !slots || !columns->cluster || !columns->depth || !columns->column ||
         !columns->slot_class || !columns->stray)
         status = imp_fail_memory(error, "the clusters");
-    else if (choose_members(columns, clusters, classes, unlabeled, members, &count))
+    else if (choose_members(columns, clusters, classes, unlabeled, members, &count)) {
         arrange(columns, members, count, slots);
-    else
+        columns->ordered = columns->single && columns->groups * lanes >= classes + unlabeled;
+        for (size_t k = 0; columns->ordered && k < classes + unlabeled; k++)
+            columns->ordered = columns->slot_class[k] == (int32_t)k;
+    } else {
         columns->sections = 0;
+    }
     imp_release(members);
     imp_release(slots);
     if (!status)
@@ -246,7 +250,7 @@ void imp_columns_release(imp_columns *columns)
     imp_release(columns->packed);
     imp_release(columns->packed_bytes);
     imp_release(columns->depth);
-    imp_release(columns->first);
+    imp_release(columns->column);
     imp_release(columns->slot_class);
     imp_release(columns->stray);
     *columns = (imp_columns){0};

@@ -39,8 +39,10 @@ typedef struct imp_columns {
     /* A slot is a lane of a group: up to depth[g] clusters of one class. */
     size_t groups;
     bool single;         /* there is one section, and no class has two slots */
+    bool ordered;        /* and slot k is that of class k, for every class */
     uint32_t *depth;     /* by group */
-    size_t *first;       /* by group: the column of its first row and lane */
+    uint32_t *column;    /* (groups, lanes): that of a slot's first row; its others follow, `lanes`
+                            apart */
     int32_t *slot_class; /* (groups, lanes); -1: none */
 
     /* Clusters too far away to be rounded as finely as the others have no columns. */

@@ -97,11 +97,9 @@ static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t
         const imp_section *section = &columns->section[s];
         size_t groups = section->end_group - section->first_group;
         imp_density_line line = imp_columns_density(section, &w->points, r);
-        p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
-                                   scores + section->begin, w->maximum, w->second, w->row);
-        int32_t largest = w->maximum[0];
-        for (size_t slot = 1; slot < groups * p->kernels->lanes; slot++)
-            largest = w->maximum[slot] > largest ? w->maximum[slot] : largest;
+        int32_t largest =
+            p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
+                                       scores + section->begin, w->maximum, w->second, w->row);
         most = fmax(most, line.base + line.slope * largest);
     }
     return most;

@@ -80,7 +80,11 @@ static void check_shares(const imp_kernels *kernels, const double *score, size_t
     float *probability = malloc(count * sizeof *probability);
     double *share = malloc(count * sizeof *share);
     memcpy(share, score, count * sizeof *share);
-    kernels->probabilities(count, score, most, probability);
+    kernels->shares(count, score, most, probability);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabs(probability[i] - exp(score[i] - most)) <
+                    1e-5 * exp(score[i] - most) + 2e-38);
+    kernels->scale_shares(count, probability, probability);
     kernels->normalize(count, most, share);
     double *exponential = malloc(count * sizeof *exponential);
     for (size_t i = 0; i < count; i++)
@@ -272,38 +276,31 @@ static void check_bytes(imp_random *random, const imp_kernels *kernels)
     imp_release(scores);
 }
 
-static void check_tail(imp_random *random, const imp_kernels *kernels)
-{
-    enum { MOST = 150 };
-    size_t count = 1 + imp_random_below(random, MOST);
-    double score[MOST], limit = pow(10, -1 - 8 * imp_random_uniform(random)), sum, most = 3;
-    for (size_t i = 0; i < count; i++)
-        score[i] = i == count / 2 ? most : most - 25 * imp_random_uniform(random);
-    unsigned steps = kernels->tail(count, score, most, limit);
-    assert_true(steps <= IMP_TAIL_STEPS);
-    for (unsigned s = 0; s <= steps && s < IMP_TAIL_STEPS; s++) {
-        sum = 0;
-        for (size_t i = 0; i < count; i++)
-            if (exp(score[i] - most) <= limit / pow(4, s) * (1 - 1e-4))
-                sum += exp(score[i] - most);
-        if (s == steps)
-            assert_true(sum <= limit * (1 + 1e-4));
-    }
-}
-
-static void check_densities(imp_random *random, const imp_kernels *kernels)
+static void check_slot_shares(imp_random *random, const imp_kernels *kernels)
 {
     enum { COUNT = 64 };
     _Alignas(64) int32_t scores[COUNT];
-    double density[COUNT], largest = -INFINITY;
+    _Alignas(64) float share[COUNT];
+    float tail[IMP_TAIL_STEPS] = {0}, offset = -0.5F;
+    double limit = pow(10, -1 - 8 * imp_random_uniform(random)), sum[IMP_TAIL_STEPS] = {0};
+    int32_t largest = (int32_t)((int64_t)imp_random_below(random, 3U << 30) - (1 << 30));
+    float slope = (float)(25 / ((double)largest - INT32_MIN));
     for (size_t i = 0; i < COUNT; i++)
-        scores[i] = (int32_t)imp_random_below(random, UINT32_MAX / 2) - (1 << 30);
-    double most = kernels->nearest_densities(COUNT, scores, -7.25, 1e-6, density);
+        scores[i] = largest - (int32_t)((double)((int64_t)largest - INT32_MIN) *
+                                        imp_random_uniform(random) * 0.99);
+    scores[COUNT / 3] = INT32_MIN;
+    kernels->nearest_shares(COUNT, scores, largest, slope, offset, (float)limit, share, tail);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_true(fabs(density[i] - (-7.25 + 1e-6 * scores[i])) < 1e-9);
-        largest = fmax(largest, density[i]);
+        double exact = exp(offset + (double)slope * ((double)scores[i] - largest));
+        if (i == COUNT / 3)
+            assert_true(share[i] == 0);
+        else
+            assert_true(fabs(share[i] - exact) < 2e-5 * exact);
+        for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
+            sum[s] += (double)share[i] <= limit / (1U << (2 * s)) ? (double)share[i] : 0;
     }
-    assert_true(most == largest);
+    for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
+        assert_true(fabs(tail[s] - sum[s]) < 1e-5 * sum[s] + 1e-30);
 }
 
 static void check_maxima(imp_random *random, const imp_kernels *kernels)
@@ -317,7 +314,8 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
     _Alignas(64) int32_t best[GROUPS * LANES], second[GROUPS * LANES], row[GROUPS * LANES];
     for (size_t i = 0; i < rows * lanes; i++)
         scores[i] = (int32_t)imp_random_below(random, 30) - 15;
-    kernels->nearest_maxima(GROUPS, depth, scores, best, second, row);
+    int32_t all = INT32_MIN,
+            largest = kernels->nearest_maxima(GROUPS, depth, scores, best, second, row);
     for (size_t g = 0; g < GROUPS; at += depth[g++] * lanes)
         for (size_t l = 0; l < lanes; l++) {
             int32_t first = INT32_MIN, next = INT32_MIN;
@@ -327,9 +325,11 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
                 first = score > first ? score : first;
             }
             assert_int_equal(best[g * lanes + l], first);
+            all = first > all ? first : all;
             assert_int_equal(second[g * lanes + l], next);
             assert_int_equal(at[(size_t)row[g * lanes + l] * lanes + l], first);
         }
+    assert_int_equal(largest, all);
     imp_release(scores);
 }
 
@@ -342,8 +342,7 @@ static void test_scores(void **state)
             if (variant(v)) {
                 check_scores(&random, variant(v));
                 check_bytes(&random, variant(v));
-                check_tail(&random, variant(v));
-                check_densities(&random, variant(v));
+                check_slot_shares(&random, variant(v));
                 check_maxima(&random, variant(v));
             }
 }

@@ -223,7 +223,7 @@ static void test_columns(void **state)
             for (size_t g = at->first_group; g < at->end_group; g++)
                 for (size_t row = 0; row < columns.depth[g]; row++)
                     for (size_t lane = 0; lane < lanes; lane++) {
-                        int32_t c = columns.cluster[columns.first[g] + row * lanes + lane];
+                        int32_t c = columns.cluster[columns.column[g * lanes + lane] + row * lanes];
                         if (c < 0)
                             continue;
                         seen[c]++;

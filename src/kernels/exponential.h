@@ -1,0 +1,33 @@
+/*
+ * exponential.h - exponentials of floats, a vector at a time.
+ *
+ * They are a power of two, put together from its bits, times a polynomial of what is left.
+ */
+#ifndef IMP_KERNELS_EXPONENTIAL_H
+#define IMP_KERNELS_EXPONENTIAL_H
+
+#include "kernels/vector.h"
+
+#define LOG2_E 1.44269504088896340736
+/* log 2 in two pieces: multiples of the first are exact */
+#define LN2_HIGH_F 0.693359375F
+#define LN2_LOW_F -2.12194440e-4F
+
+/* Of numbers up to 80; 0 where a float would lose digits. */
+INLINE vec exponential(vec x)
+{
+    mask power = round_to_whole(larger(x, splat(-100)) * splat((float)LOG2_E));
+    vec n = __builtin_convertvector(power, vec);
+    vec r = x - n * splat(LN2_HIGH_F) - n * splat(LN2_LOW_F);
+    vec p = splat(1.9875691500e-4F);
+    p = p * r + splat(1.3981999507e-3F);
+    p = p * r + splat(8.3334519073e-3F);
+    p = p * r + splat(4.1665795894e-2F);
+    p = p * r + splat(1.6666665459e-1F);
+    p = p * r + splat(5.0000001201e-1F);
+    p = p * r * r + r + splat(1);
+    vec scale = (vec)((power + 127) << 23);
+    return keep(x > splat(-87), p * scale);
+}
+
+#endif
