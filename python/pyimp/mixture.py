@@ -249,7 +249,7 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
     def _check_among(self, labels: np.ndarray, classes: np.ndarray) -> None:
         strange = labels[~np.isin(labels, classes) & ~self._is_unlabeled(labels)]
         if len(strange) > 0:
-            raise ValueError(f"y has the label {strange[0]!r}, which is not among the classes")
+            raise ValueError(f"y has the label {_told(strange[0])}, which is not among the classes")
 
     def _find_missing(self, y: ArrayLike) -> tuple[ArrayLike, np.ndarray]:
         """The labels, and which of them are missing: None, or NaN as pandas has it. These are
@@ -304,7 +304,9 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
                 "y has labels that cannot be sorted; all are numbers, or all are strings"
             ) from reason
         if len(names) > 0 and _is_text(found[0]) != _is_text(names[0]):
-            raise ValueError(f"y has labels like {found[0]!r}, the classes are like {names[0]!r}")
+            raise ValueError(
+                f"y has labels like {_told(found[0])}, the classes are like {_told(names[0])}"
+            )
         new = found[~np.isin(found, names)]
         names = np.concatenate([names, new]) if len(names) > 0 else new
         order = np.argsort(names)
@@ -622,6 +624,11 @@ def _agree(probabilities: np.ndarray, chosen: np.ndarray) -> None:
     for i in np.flatnonzero(probabilities.argmax(axis=1) != chosen):
         row = probabilities[i]
         row[chosen[i]] = np.nextafter(row.max(), np.float32(np.inf))
+
+
+def _told(label: Any) -> str:
+    """As people write it; NumPy 2 would tell its type."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _is_text(label: Any) -> bool:
