@@ -251,7 +251,7 @@ class Episodes:
 
     Episode 4711 of a seed and purpose is the same on any machine and in any process, and is what the
     command draws. So it is a sequence that can be read in any order, pickled, and read by the
-    workers of a PyTorch DataLoader (`collate_fn=lambda batch: batch[0]`).
+    workers of a PyTorch DataLoader (`pyimp.torch.loader`).
 
     Parameters
     ----------

@@ -2,7 +2,8 @@
 
     loss = pyimp.torch.EpisodeLoss("imp", sigma_l=5)
     optimizer = torch.optim.Adam([*network.parameters(), *loss.parameters()], 1e-3)
-    for task in pyimp.Episodes(pyimp.Dataset("omniglot:omniglot", rotations=4), way=20, shot=1, count=1000):
+    tasks = pyimp.Episodes(pyimp.Dataset("omniglot:omniglot", rotations=4), way=20, shot=1, count=1000)
+    for task in pyimp.torch.loader(tasks):
         z = network(torch.from_numpy(task.pixels))
         optimizer.zero_grad()
         loss(z, task).backward()
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .episodes import Episode
+from .episodes import Episode, Episodes
 from .methods import Method
 
 
@@ -50,6 +51,39 @@ class _Loss(torch.autograd.Function):
     def backward(context, above):  # type: ignore[no-untyped-def]
         points, values = context.saved_tensors
         return None, None, None, above * points, above.to(values) * values
+
+
+def _only(batch: list[Episode]) -> Episode:
+    return batch[0]
+
+
+def loader(episodes: Episodes, workers: int = 0, **options: Any) -> torch.utils.data.DataLoader:
+    """A DataLoader of PyTorch that gives the episodes one by one, in their order.
+
+    Parameters
+    ----------
+    episodes : pyimp.Episodes
+        With a `count`.
+    workers : int, default 0
+        Processes that draw ahead. An episode is the same whoever draws it. Drawing takes less time
+        than most networks, so there is seldom a need for any.
+    **options
+        Of `torch.utils.data.DataLoader`, such as `multiprocessing_context="spawn"`.
+
+    Examples
+    --------
+    >>> import pyimp, pyimp.torch
+    >>> tasks = pyimp.Episodes(pyimp.Dataset("glyphs", size=14), way=3, shot=1, count=4)
+    >>> [task.index for task in pyimp.torch.loader(tasks)]
+    [0, 1, 2, 3]
+    """
+    return torch.utils.data.DataLoader(
+        episodes,  # type: ignore[arg-type] # a sequence is all that it takes
+        batch_size=1,
+        num_workers=workers,
+        collate_fn=_only,
+        **options,
+    )
 
 
 class EpisodeLoss(torch.nn.Module):

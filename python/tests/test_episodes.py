@@ -149,9 +149,8 @@ class Torch(unittest.TestCase):
         loss = pyimp.torch.EpisodeLoss("imp", sigma_l=5)
         optimizer = torch.optim.Adam([*network.parameters(), *loss.parameters()], 1e-2)
         tasks = pyimp.Episodes(data, way=5, shot=1, queries=5, count=60)
-        loader = torch.utils.data.DataLoader(tasks, num_workers=2, collate_fn=lambda batch: batch[0])
         losses = []
-        for task in loader:
+        for task in pyimp.torch.loader(tasks, workers=2):
             optimizer.zero_grad()
             value = loss(network(torch.from_numpy(task.pixels)), task)
             value.backward()
@@ -159,6 +158,15 @@ class Torch(unittest.TestCase):
             losses.append(float(value))
         self.assertLess(np.mean(losses[-15:]), np.mean(losses[:15]))
         self.assertEqual(len(loss.last.predictions), 25)
+
+    def test_workers_of_any_kind_draw_the_same(self):
+        tasks = pyimp.Episodes(pyimp.Dataset("glyphs", **DATA), way=3, shot=1, queries=2, count=3)
+        for kind in ("fork", "spawn"):
+            found = list(pyimp.torch.loader(tasks, workers=2, multiprocessing_context=kind))
+            self.assertEqual([task.index for task in found], [0, 1, 2])
+            for mine, task in zip(tasks, found):
+                np.testing.assert_array_equal(mine.pixels, task.pixels)
+                np.testing.assert_array_equal(mine.labels, task.labels)
 
     def test_the_gradient_passes_pytorchs_own_check(self):
         data = pyimp.Dataset("glyphs", **DATA)
