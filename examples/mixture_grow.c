@@ -21,7 +21,7 @@ int main(void)
     imp_error error;
     imp_mixture *mixture, *loaded, *grown, *other, *merged;
 
-    /* Mixtures can be merged only if they share a metric; here both compare points as they are. */
+    /* The paper's rule: merging then fuses clusters that are close together. */
     imp_mixture_options options = imp_mixture_defaults();
     options.preset = IMP_PRESET_PAPER;
     must(imp_mixture_fit(begun, begun_labels, 4, 2, &options, &mixture, &error), &error);

@@ -122,25 +122,67 @@ IMP_API void imp_mixture_free(imp_mixture *mixture);
 /* Makes a copy of `mixture` with the `n` points added, one after the other: adding them in two
  * calls gives the same bits as in one; another order may give other clusters.
  *
- * The metric and the variances stay as fitted, and so does lambda, unless a class comes to have
- * more than 256 clusters: then the nearest of them are merged until 128 are left, and lambda is
- * raised to match. A labelled point is softly assigned to the clusters of its class, through their
- * running sums, or starts a new one if it is farther than lambda from all of them; a point of a new
- * class starts a cluster; an unlabelled point may join any cluster or start one. New classes
- * continue the numbering without a gap. If the weight of unlabelled points was chosen from the
- * data, it also applies to those that are added, until their total weight relative to the labelled
- * points reaches what was found to help; after that they no longer move a cluster that has a class.
+ * A labelled point is softly assigned to the clusters of its class, through their running sums, or
+ * starts a new one if it is farther than lambda from all of them; a point of a new class starts a
+ * cluster; an unlabelled point may join any cluster or start one, which can be named later
+ * (imp_mixture_name_cluster()). New classes continue the numbering without a gap. If the weight of
+ * unlabelled points was chosen from the data, it also applies to those that are added, until their
+ * total weight relative to the labelled points reaches what was found to help; after that they no
+ * longer move a cluster that has a class.
+ *
+ * With the paper's rule, lambda and the variances stay as fitted. Otherwise the mixture keeps a
+ * sample of the points it has seen: up to 2000 labelled ones (or two per class, if that is more),
+ * spread evenly over the classes, and up to 1000 unlabelled ones. Once a quarter of the sample is
+ * new, there are a quarter more classes, or there are twice as many clusters as sampled points,
+ * everything that was left open is chosen again from the sample, and the clusters are made from it
+ * anew; each sampled point weighs as much as the points it stands for. The clusters and their
+ * numbers change then. As long as the sample holds all points, this is the same as fitting to all
+ * of them.
  *
  * On failure *out is NULL, as for imp_mixture_fit(), and also if `d` is not the mixture's. */
 IMP_API imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int32_t *y,
                                    size_t n, size_t d, imp_mixture **out, imp_error *error);
 
-/* Makes a new mixture of the clusters of both, whose labels must mean the same classes. Those of
- * `other` are taken in order: one whose mean is within lambda of a cluster with the same label is
- * merged into the nearest such cluster, any other is added. lambda and the variances are those of
- * `mixture`. On failure *out is NULL: IMP_EINVAL if the dimensions differ, IMP_ENOMEM. */
+/* Makes a new mixture from two whose labels mean the same classes.
+ *
+ * With the paper's rule, the clusters of `other` are taken in order: one whose mean is within
+ * lambda of a cluster with the same label is merged into the nearest such cluster, any other is
+ * added; lambda and the variances are those of `mixture`. Otherwise the samples of both are joined,
+ * and what the options of `mixture` left open is chosen from them. On failure *out is NULL:
+ * IMP_EINVAL if the dimensions or views differ, or if only one uses the paper's rule; IMP_ENOMEM.
+ */
 IMP_API imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *other,
                                      imp_mixture **out, imp_error *error);
+
+/* The same, but class c of `other` is class number[c] of `mixture`, or a new one; new ones continue
+ * the numbering without a gap. IMP_EINVAL for numbers that do not. */
+IMP_API imp_status imp_mixture_merge_as(const imp_mixture *mixture, const imp_mixture *other,
+                                        const int32_t *number, imp_mixture **out, imp_error *error);
+
+/* Makes a copy without a class; the numbers of the classes above it go down by one. On failure *out
+ * is NULL: IMP_EINVAL for a class that does not exist or is the only one; IMP_ENOMEM. */
+IMP_API imp_status imp_mixture_forget_class(const imp_mixture *mixture, int32_t class_number,
+                                            imp_mixture **out, imp_error *error);
+
+/* Makes a copy without these clusters and the points of the sample that belong to them. On failure
+ * *out is NULL: IMP_EINVAL for a cluster that does not exist, or if a class would have none left;
+ * IMP_ENOMEM. */
+IMP_API imp_status imp_mixture_forget_clusters(const imp_mixture *mixture, const size_t *cluster,
+                                               size_t count, imp_mixture **out, imp_error *error);
+
+/* Makes a copy that is fitted only to those points of the sample that are among the newest `points`
+ * points added. On failure *out is NULL: IMP_EINVAL if a class has no such point, or with the
+ * paper's rule, which keeps no sample; IMP_ENOMEM. */
+IMP_API imp_status imp_mixture_keep_newest(const imp_mixture *mixture, uint64_t points,
+                                           imp_mixture **out, imp_error *error);
+
+/* Makes a copy in which a cluster without a label belongs to a class: an existing one, or a new one
+ * if class_number is the number of classes. Its points in the sample are labelled from then on. On
+ * failure *out is NULL: IMP_EINVAL for a cluster that does not exist or has a class, or for a class
+ * number out of range; IMP_ENOMEM. */
+IMP_API imp_status imp_mixture_name_cluster(const imp_mixture *mixture, size_t cluster,
+                                            int32_t class_number, imp_mixture **out,
+                                            imp_error *error);
 
 /* Where predictions go; each array may be NULL if it is not wanted. */
 typedef struct imp_mixture_predictions {
@@ -166,10 +208,10 @@ IMP_API imp_status imp_mixture_predict(const imp_mixture *mixture, const float *
 /* Sets the fraction of points of the known classes that may be rejected as "none of these" in
  * open-set mode: from 0 to 1, 0.05 for one in twenty. The threshold is the distance from the
  * nearest other labelled point that this fraction of the labelled points exceeds; if no class has
- * two, there is none. It is measured between points as they are, or with standardised features if
- * these have different units, independently of the metric of the clusters; up to 2000 labelled
- * points are kept for it. Changes the mixture, so no other thread may be using it. IMP_EINVAL for a
- * rate out of range. */
+ * two, there is none. It is measured on the sample that the mixture keeps, between points as they
+ * are, or with standardised features if these have different units, independently of the metric of
+ * the clusters. Changes the mixture, so no other thread may be using it. IMP_EINVAL for a rate out
+ * of range. */
 IMP_API imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate,
                                                  imp_error *error);
 

@@ -219,10 +219,11 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
     ) -> InfiniteMixturePrototypes:
         """Adds points, one after the other; the first call fits.
 
-        The variances stay as they were fitted, and so does the threshold, unless a class comes to
-        more than 256 clusters, which are then joined. A point joins the clusters of its
-        class by the soft rule or starts a new one; what came before is not looked at again. Labels
-        not met before become new classes.
+        A point joins the clusters of its class by the soft rule or starts a new one. Labels not met
+        before become new classes. Of all points a sample is kept, up to 2000 labelled and 1000
+        unlabelled ones; when enough of it is new, what was chosen is chosen again by it, and the
+        clusters are others. With the paper's rule variances and threshold stay as they were, and
+        no points are kept. One call or many give the same bits.
 
         Parameters
         ----------

@@ -29,6 +29,7 @@ enum imp_stream {
     IMP_STREAM_BATCHES,
     IMP_STREAM_QUESTIONS,
     IMP_STREAM_HELD_OUT = 64, /* stays when others are added: what mixtures choose depends on it */
+    IMP_STREAM_SAMPLE,        /* likewise: which points mixtures keep */
 };
 
 typedef struct imp_random {

@@ -30,12 +30,11 @@ const imp_usage imp_add_usage = {
     .command = "add",
     .summary = "Add points to a fitted mixture",
     .details =
-        "Puts more points into a mixture that imp fit wrote, one after the other, without fitting "
-        "again. Its variances stay as they were, and so does its threshold, unless a class comes "
-        "to more than 256 clusters. A labelled point joins the "
-        "clusters of its class or, if it is far from all of them, starts one; new "
-        "classes may be among the labels. The mixture is described on standard output and "
-        "replaced, unless -o names another file.",
+        "Puts more points into a mixture that imp fit wrote, one after the other. A labelled point "
+        "joins the clusters of its class or, if it is far from all of them, starts one; new "
+        "classes may be among the labels. What the points chose is chosen again, by a sample of "
+        "all points that the mixture keeps, when enough of that is new. The mixture is described "
+        "on standard output and replaced, unless -o names another file.",
     .operands = "MIXTURE",
     .fewest = 1,
     .most = 1,

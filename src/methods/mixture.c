@@ -1,9 +1,5 @@
 /*
- * mixture.c - fitting a mixture by Algorithm 1, adding points to it later, merging two.
- *
- * Adding is the life-long setting that the paper names as future work: the rule of step 3 decides
- * whether a point starts a cluster, and the soft assignment of step 4 enters the running sums that
- * step 5 divides. What came before is not looked at again.
+ * mixture.c - a mixture as an object, and fitting one by Algorithm 1.
  */
 #include "methods/mixture.h"
 
@@ -36,9 +32,42 @@ void imp_mixture_free(imp_mixture *mixture)
     imp_views_release(&mixture->views);
     imp_metric_release(&mixture->metric);
     imp_mixture_chosen_release(&mixture->chosen);
+    imp_sample_release(&mixture->sample);
     imp_reference_release(&mixture->reference);
     imp_release(mixture->note);
     imp_release(mixture);
+}
+
+imp_mixture *imp_mixture_copy(const imp_mixture *mixture, imp_error *error)
+{
+    const imp_clusters *from = &mixture->clusters;
+    imp_mixture *copy = imp_mixture_create(from->dimensions);
+    if (!copy) {
+        imp_fail_memory(error, "a mixture");
+        return NULL;
+    }
+    imp_clusters *to = &copy->clusters;
+    if (imp_clusters_reserve(to, from->count, error) != IMP_OK ||
+        imp_mixture_set_note(copy, mixture->note, error) != IMP_OK ||
+        imp_views_copy(&mixture->views, &copy->views, error) != IMP_OK ||
+        imp_metric_copy(&mixture->metric, &copy->metric, error) != IMP_OK ||
+        imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK ||
+        imp_sample_copy(&mixture->sample, &copy->sample, error) != IMP_OK ||
+        imp_reference_copy(&mixture->reference, &copy->reference, error) != IMP_OK) {
+        imp_mixture_free(copy);
+        return NULL;
+    }
+    copy->classes = mixture->classes;
+    copy->rule = mixture->rule;
+    copy->given = mixture->given;
+    to->count = from->count;
+    memcpy(to->label, from->label, from->count * sizeof *to->label);
+    memcpy(to->sigma, from->sigma, from->count * sizeof *to->sigma);
+    memcpy(to->offset, from->offset, from->count * sizeof *to->offset);
+    memcpy(to->weight, from->weight, from->count * sizeof *to->weight);
+    memcpy(to->sum, from->sum, from->count * from->dimensions * sizeof *to->sum);
+    memcpy(to->mean, from->mean, from->count * from->dimensions * sizeof *to->mean);
+    return copy;
 }
 
 const char *imp_mixture_note(const imp_mixture *mixture)
@@ -61,11 +90,6 @@ void imp_mixture_place(imp_mixture *mixture, size_t c)
     imp_clusters *clusters = &mixture->clusters;
     for (size_t j = 0; j < clusters->dimensions; j++)
         imp_clusters_mean(clusters, c)[j] = imp_clusters_sum(clusters, c)[j] / clusters->weight[c];
-}
-
-static double sigma_of(const imp_mixture *mixture, int32_t label)
-{
-    return label < 0 ? mixture->rule.sigma_u : mixture->rule.sigma_l;
 }
 
 /* ---- fitting ---- */
@@ -153,9 +177,16 @@ static imp_status check_weights(const double *weight, size_t n, imp_error *error
     return IMP_OK;
 }
 
-/* Checks points to fit or to add; *way becomes one more than the largest label, or `known`. */
-static imp_status check_points(const float *x, const int32_t *y, size_t n, size_t d, size_t known,
-                               size_t *way, imp_error *error)
+imp_status imp_mixture_check_dimensions(const imp_mixture *mixture, size_t d, imp_error *error)
+{
+    if (d != mixture->clusters.dimensions)
+        return imp_fail(error, IMP_EINVAL, "the points have %zu dimensions, the mixture has %zu", d,
+                        mixture->clusters.dimensions);
+    return IMP_OK;
+}
+
+imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, size_t d,
+                                    size_t known, size_t *way, imp_error *error)
 {
     *way = known;
     if (d == 0)
@@ -237,23 +268,6 @@ static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int
     return infer(mixture, &points, way, rule, error);
 }
 
-/* The points with their views joined, which are *joined; the options are then those for points like
- * any others. */
-static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options, const float *x,
-                             const int32_t *y, size_t n, size_t way, float **joined,
-                             imp_error *error)
-{
-    size_t d = mixture->clusters.dimensions;
-    imp_whitening whitening;
-    imp_status status =
-        imp_views_choose(&mixture->views, options, x, y, n, d, way, &whitening, error);
-    if (!status && !(*joined = imp_allocate(n * d, sizeof **joined)))
-        status = imp_fail_memory(error, "views of points");
-    options->metric = IMP_METRIC_AS_IS;
-    options->whitening = whitening;
-    return status ? status : imp_views_apply(&mixture->views, x, n, d, *joined, error);
-}
-
 imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
                            const imp_mixture_options *given, imp_mixture **out, imp_error *error)
 {
@@ -263,7 +277,7 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     size_t way;
     imp_status status = take_options(given, &options, &papers, error);
     if (status == IMP_OK)
-        status = check_points(x, y, n, d, 0, &way, error);
+        status = imp_mixture_check_points(x, y, n, d, 0, &way, error);
     if (status == IMP_OK && options.view_count > 1)
         status = imp_views_check(&options, d, error);
     if (status == IMP_OK)
@@ -290,304 +304,15 @@ imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
     else if (way > 0)
         status = imp_check_complete(y, n, way, seen, error);
     imp_release(seen);
-    float *joined = NULL;
-    if (status == IMP_OK && options.view_count > 1)
-        status = join_views(mixture, &options, x, y, n, way, &joined, error);
-    const float *rows = joined ? joined : x;
-    if (status == IMP_OK && papers) {
-        status = infer_in_order(mixture, rows, y, n, way, order, &options.rule, error);
-    } else if (status == IMP_OK) {
-        status = imp_mixture_choose(mixture, &options, rows, y, n, way, error);
-        if (status == IMP_OK)
-            status = imp_mixture_keep_reference(mixture, x, y, n, error);
-    }
-    imp_release(joined);
+    if (status == IMP_OK && papers)
+        status = infer_in_order(mixture, x, y, n, way, order, &options.rule, error);
+    else if (status == IMP_OK)
+        status = imp_mixture_begin(mixture, &options, x, y, n, way, error);
     imp_release(order);
     if (status != IMP_OK) {
         imp_mixture_free(mixture);
         return status;
     }
     *out = mixture;
-    return IMP_OK;
-}
-
-/* ---- adding ---- */
-
-static imp_mixture *copy_mixture(const imp_mixture *mixture, imp_error *error)
-{
-    const imp_clusters *from = &mixture->clusters;
-    imp_mixture *copy = imp_mixture_create(from->dimensions);
-    if (!copy) {
-        imp_fail_memory(error, "a mixture");
-        return NULL;
-    }
-    imp_clusters *to = &copy->clusters;
-    if (imp_clusters_reserve(to, from->count, error) != IMP_OK ||
-        imp_mixture_set_note(copy, mixture->note, error) != IMP_OK ||
-        imp_views_copy(&mixture->views, &copy->views, error) != IMP_OK ||
-        imp_metric_copy(&mixture->metric, &copy->metric, error) != IMP_OK ||
-        imp_mixture_chosen_copy(&mixture->chosen, &copy->chosen, error) != IMP_OK ||
-        imp_reference_copy(&mixture->reference, &copy->reference, error) != IMP_OK) {
-        imp_mixture_free(copy);
-        return NULL;
-    }
-    copy->classes = mixture->classes;
-    copy->rule = mixture->rule;
-    to->count = from->count;
-    memcpy(to->label, from->label, from->count * sizeof *to->label);
-    memcpy(to->sigma, from->sigma, from->count * sizeof *to->sigma);
-    memcpy(to->offset, from->offset, from->count * sizeof *to->offset);
-    memcpy(to->weight, from->weight, from->count * sizeof *to->weight);
-    memcpy(to->sum, from->sum, from->count * from->dimensions * sizeof *to->sum);
-    memcpy(to->mean, from->mean, from->count * from->dimensions * sizeof *to->mean);
-    return copy;
-}
-
-/* A point on its way into a mixture. Each that comes moves means that the next one meets, so points
- * are taken one after the other; it is the clusters that threads share among them. */
-typedef struct addition {
-    imp_mixture *mixture;
-    const imp_kernels *kernels;
-    const float *x;
-    size_t candidates, part; /* how many, and how many one thread takes at a time */
-    uint32_t *candidate;     /* clusters that it may join, */
-    double *z;               /* squared distances to these, then shares in them */
-} addition;
-
-enum { PART_VALUES = 1 << 16 }; /* of the means that one thread looks at */
-
-static size_t part_end(const addition *a, size_t part)
-{
-    size_t begin = part * a->part;
-    return a->candidates - begin < a->part ? a->candidates : begin + a->part;
-}
-
-static void measure_part(size_t part, int worker, void *context)
-{
-    (void)worker;
-    const addition *a = context;
-    size_t begin = part * a->part;
-    a->kernels->distances(a->mixture->clusters.dimensions, a->x, a->mixture->clusters.mean,
-                          a->candidate + begin, part_end(a, part) - begin, a->z + begin);
-}
-
-/* x joins cluster c by z. */
-static void join(imp_mixture *mixture, size_t c, const float *x, double z)
-{
-    double *sum = imp_clusters_sum(&mixture->clusters, c);
-    mixture->clusters.weight[c] += z;
-    for (size_t j = 0; j < mixture->clusters.dimensions; j++)
-        sum[j] += z * x[j];
-    imp_mixture_place(mixture, c);
-}
-
-/* Shares that would not change a weight are left out. */
-static void join_part(size_t part, int worker, void *context)
-{
-    (void)worker;
-    const addition *a = context;
-    const double *weight = a->mixture->clusters.weight;
-    for (size_t i = part * a->part; i < part_end(a, part); i++) {
-        size_t c = a->candidate[i];
-        if (a->z[i] > 0 && weight[c] + a->z[i] > weight[c])
-            join(a->mixture, c, a->x, a->z[i]);
-    }
-}
-
-static void in_parts(const addition *a, imp_parallel_body *body)
-{
-    imp_parallel((a->candidates + a->part - 1) / a->part, imp_parallel_threads(0), body, (void *)a);
-}
-
-/* What the next point counts for in clusters that have a label. Unlabelled points count for no more
- * in all than they were found to be good for. */
-static double next_weight(imp_mixture *mixture, int32_t label)
-{
-    imp_mixture_chosen *chosen = &mixture->chosen;
-    if (!chosen->any || label >= 0) {
-        chosen->labeled_mass += chosen->any;
-        return 1;
-    }
-    if (chosen->unlabeled_mass + chosen->weight > chosen->ratio * chosen->labeled_mass)
-        return 0;
-    chosen->unlabeled_mass += chosen->weight;
-    return chosen->weight;
-}
-
-static imp_status add_point(const imp_kernels *kernels, imp_mixture *mixture, const float *x,
-                            int32_t label, imp_error *error)
-{
-    imp_clusters *clusters = &mixture->clusters;
-    addition a = {.mixture = mixture,
-                  .kernels = kernels,
-                  .x = x,
-                  .part = PART_VALUES / clusters->dimensions + 1,
-                  .candidate = clusters->moved,
-                  .z = clusters->score};
-    for (size_t c = 0; c < clusters->count; c++)
-        if (imp_may_join(label, clusters->label[c]))
-            a.candidate[a.candidates++] = (uint32_t)c;
-    in_parts(&a, measure_part);
-    size_t nearest = 0;
-    for (size_t i = 1; i < a.candidates; i++)
-        nearest = a.z[i] < a.z[nearest] ? i : nearest;
-    double lambda =
-        mixture->chosen.any && label < 0 ? mixture->chosen.lambda_u : mixture->rule.lambda;
-    if (a.candidates == 0 || a.z[nearest] > lambda) {
-        imp_status status = imp_clusters_add(clusters, label, sigma_of(mixture, label), x, error);
-        if (!status)
-            join(mixture, clusters->count - 1, x, 1);
-        if (label >= 0)
-            next_weight(mixture, label);
-        if (!status && mixture->chosen.any)
-            status = imp_mixture_thin(mixture, label, error);
-        return status;
-    }
-    imp_share_out(kernels, clusters, a.candidate, a.candidates, a.z);
-    double weight = next_weight(mixture, label);
-    for (size_t i = 0; i < a.candidates && weight < 1; i++)
-        if (clusters->label[a.candidate[i]] >= 0)
-            a.z[i] *= weight;
-    in_parts(&a, join_part);
-    return IMP_OK;
-}
-
-/* New classes must continue the numbering: each of known .. way-1 needs a point among those added.
- */
-static imp_status check_new_classes(const int32_t *y, size_t n, size_t known, size_t way,
-                                    imp_error *error)
-{
-    size_t looked_at = way - known < n + 1 ? way - known : n + 1;
-    unsigned char *seen = imp_allocate_zeroed(looked_at, 1);
-    if (!seen)
-        return imp_fail_memory(error, "the new classes");
-    for (size_t i = 0; i < n; i++)
-        if (y[i] >= 0 && (size_t)y[i] >= known && (size_t)y[i] - known < looked_at)
-            seen[(size_t)y[i] - known] = 1;
-    const unsigned char *missing = memchr(seen, 0, looked_at);
-    size_t class = missing ? known + (size_t)(missing - seen) : way;
-    imp_release(seen);
-    if (class < way)
-        return imp_fail(error, IMP_EINVAL,
-                        "class %zu has no point, but class %zu does; new classes continue the "
-                        "numbering from %zu on without a gap",
-                        class, way - 1, known);
-    return IMP_OK;
-}
-
-static imp_status check_dimensions(const imp_mixture *mixture, size_t d, imp_error *error)
-{
-    if (d != mixture->clusters.dimensions)
-        return imp_fail(error, IMP_EINVAL, "the points have %zu dimensions, the mixture has %zu", d,
-                        mixture->clusters.dimensions);
-    return IMP_OK;
-}
-
-imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
-                           size_t d, imp_mixture **out, imp_error *error)
-{
-    *out = NULL;
-    size_t way;
-    imp_status status = check_dimensions(mixture, d, error);
-    if (status == IMP_OK)
-        status = check_points(x, y, n, d, mixture->classes, &way, error);
-    if (status == IMP_OK && way > mixture->classes)
-        status = check_new_classes(y, n, mixture->classes, way, error);
-    if (status != IMP_OK)
-        return status;
-
-    const imp_kernels *kernels;
-    status = imp_kernels_choose(&kernels, error);
-    if (status)
-        return status;
-    imp_mixture *grown = copy_mixture(mixture, error);
-    if (!grown)
-        return IMP_ENOMEM;
-    grown->classes = way;
-    float *room;
-    for (size_t i = 0; i < n && y && status == IMP_OK; i++)
-        if (y[i] >= 0)
-            status = imp_reference_add(&grown->reference, x + i * d, error);
-    if (status != IMP_OK) {
-        imp_mixture_free(grown);
-        return status;
-    }
-    status = imp_mixture_enter(mixture, x, n, &room, &x, error);
-    for (size_t i = 0; i < n && status == IMP_OK; i++)
-        status = add_point(kernels, grown, x + i * d, y ? y[i] : IMP_UNLABELED, error);
-    imp_release(room);
-    if (status != IMP_OK) {
-        imp_mixture_free(grown);
-        return status;
-    }
-    *out = grown;
-    return IMP_OK;
-}
-
-/* ---- merging ---- */
-
-/* The cluster of that label nearest to the mean, if it is within lambda; else clusters.count. */
-static size_t find_partner(const imp_mixture *mixture, size_t known, int32_t label,
-                           const double *mean)
-{
-    const imp_clusters *clusters = &mixture->clusters;
-    size_t partner = clusters->count;
-    double nearest = INFINITY;
-    for (size_t c = 0; c < known; c++) {
-        double distance = 0;
-        for (size_t j = 0; j < clusters->dimensions; j++) {
-            double difference = imp_clusters_mean(clusters, c)[j] - mean[j];
-            distance += difference * difference;
-        }
-        if (clusters->label[c] == label && distance <= mixture->rule.lambda && distance < nearest) {
-            nearest = distance;
-            partner = c;
-        }
-    }
-    return partner;
-}
-
-imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *other,
-                             imp_mixture **out, imp_error *error)
-{
-    *out = NULL;
-    imp_status status = check_dimensions(mixture, other->clusters.dimensions, error);
-    if (!status && (!imp_metric_equal(&mixture->metric, &other->metric) ||
-                    !imp_views_equal(&mixture->views, &other->views)))
-        status = imp_fail(error, IMP_EINVAL,
-                          "the two mixtures compare points in different metrics; fit both with the "
-                          "metric as-is, or let one grow out of the other");
-    if (status != IMP_OK)
-        return status;
-    imp_mixture *merged = copy_mixture(mixture, error);
-    if (!merged)
-        return IMP_ENOMEM;
-    status = imp_reference_join(&merged->reference, &other->reference, error);
-    if (status != IMP_OK) {
-        imp_mixture_free(merged);
-        return status;
-    }
-    if (other->classes > merged->classes)
-        merged->classes = other->classes;
-
-    /* Clusters of `other` are fused with clusters of `mixture` only, not with each other. */
-    imp_clusters *clusters = &merged->clusters;
-    size_t known = clusters->count;
-    for (size_t c = 0; c < other->clusters.count; c++) {
-        int32_t label = other->clusters.label[c];
-        size_t to = find_partner(merged, known, label, imp_clusters_mean(&other->clusters, c));
-        if (to == clusters->count) {
-            status = imp_clusters_add(clusters, label, sigma_of(merged, label), NULL, error);
-            if (status != IMP_OK) {
-                imp_mixture_free(merged);
-                return status;
-            }
-        }
-        clusters->weight[to] += other->clusters.weight[c];
-        for (size_t j = 0; j < clusters->dimensions; j++)
-            imp_clusters_sum(clusters, to)[j] += imp_clusters_sum(&other->clusters, c)[j];
-        imp_mixture_place(merged, to);
-    }
-    *out = merged;
     return IMP_OK;
 }

@@ -7,6 +7,7 @@
 #include "methods/clusters.h"
 #include "methods/metric.h"
 #include "methods/reference.h"
+#include "methods/sample.h"
 #include "methods/views.h"
 
 /* What a mixture knows beyond the paper's rule, where its points chose. All zero otherwise. */
@@ -28,6 +29,15 @@ typedef struct imp_mixture_chosen {
     double nowhere; /* the squared distance that it comes to; INFINITY if unknown */
 } imp_mixture_chosen;
 
+/* Those of the options that were given, for when the rest is chosen again. */
+typedef struct imp_mixture_given {
+    imp_rule rule;
+    imp_metric_kind metric;
+    imp_whitening whitening;
+    double unlabeled_weight;
+    bool view_weights; /* those of the views were given */
+} imp_mixture_given;
+
 struct imp_mixture {
     size_t classes;
     imp_rule rule;         /* as used */
@@ -35,7 +45,9 @@ struct imp_mixture {
     imp_views views;       /* that are joined before anything else */
     imp_metric metric;     /* of kind 0 where the points are as they are */
     imp_mixture_chosen chosen;
-    imp_reference reference; /* of labelled points; empty where the rule is the paper's */
+    imp_mixture_given given; /* this and the next two: nothing where the rule is the paper's */
+    imp_sample sample;       /* of all points that came */
+    imp_reference reference; /* the labelled ones of these */
     char *note;              /* the application's, or NULL */
 };
 
@@ -56,11 +68,6 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
                               const float *x, const int32_t *y, size_t n, size_t way,
                               imp_error *error);
 
-/* Labelled points stay, as they come before anything else, with how far known points are from them.
- */
-imp_status imp_mixture_keep_reference(imp_mixture *mixture, const float *x, const int32_t *y,
-                                      size_t n, imp_error *error);
-
 /* Sets `nowhere` by `rate`. */
 void imp_mixture_place_nowhere(imp_mixture *mixture);
 
@@ -68,12 +75,39 @@ imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_c
                                    imp_error *error);
 void imp_mixture_chosen_release(imp_mixture_chosen *chosen);
 
-/* Where a class, or IMP_UNLABELED, has more than 256 clusters, joins those that it costs least to
- * join until there are 128, and raises its lambda to what they were apart. IMP_ENOMEM. */
-imp_status imp_mixture_thin(imp_mixture *mixture, int32_t label, imp_error *error);
+/* imp_mixture_choose(), views joined beforehand, with a sample of the points. */
+imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
+                             const float *x, const int32_t *y, size_t n, size_t way,
+                             imp_error *error);
+
+/* One more point for the sample, as it came; *renewed: the mixture was fitted to the sample anew,
+ * and has another metric. `kind` is a class, IMP_UNLABELED or imp_stranger(). */
+imp_status imp_mixture_remember(imp_mixture *mixture, const float *x, int32_t kind, bool *renewed,
+                                imp_error *error);
+
+/* Fits the mixture to its sample anew. On failure, IMP_EINVAL where a class has no point there or
+ * would have no cluster, the clusters are as they were; IMP_ENOMEM. */
+imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error);
+
+/* How many of the clusters before number c have no label. */
+size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c);
+
+/* Checks points to fit or to add; *way becomes one more than the largest label, or `known`. */
+imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, size_t d,
+                                    size_t known, size_t *way, imp_error *error);
+imp_status imp_mixture_check_dimensions(const imp_mixture *mixture, size_t d, imp_error *error);
 
 /* A mixture without clusters in that many dimensions, or NULL. */
 imp_mixture *imp_mixture_create(size_t dimensions);
+
+/* A copy of all of it; NULL, with a sentence, if there is no memory. */
+imp_mixture *imp_mixture_copy(const imp_mixture *mixture, imp_error *error);
+
+/* The variance of clusters of that label. */
+static inline double imp_mixture_sigma(const imp_mixture *mixture, int32_t label)
+{
+    return label < 0 ? mixture->rule.sigma_u : mixture->rule.sigma_l;
+}
 
 /* mean of cluster c = sum / weight */
 void imp_mixture_place(imp_mixture *mixture, size_t c);

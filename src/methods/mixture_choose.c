@@ -203,21 +203,6 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
     return status;
 }
 
-imp_status imp_mixture_keep_reference(imp_mixture *mixture, const float *x, const int32_t *y,
-                                      size_t n, imp_error *error)
-{
-    imp_mixture_chosen *chosen = &mixture->chosen;
-    imp_release(chosen->distance);
-    chosen->distance = NULL;
-    chosen->distance_count = 0;
-    imp_status status =
-        imp_reference_take(&mixture->reference, x, y, n, mixture->clusters.dimensions,
-                           &chosen->distance, &chosen->distance_count, error);
-    if (!status)
-        imp_mixture_place_nowhere(mixture);
-    return status;
-}
-
 static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
 {
     size_t d = mixture->clusters.dimensions, labeled = points->labeled + points->propagated;

@@ -5,7 +5,7 @@
 #include "base/safetensors.h"
 #include "methods/mixture.h"
 
-enum { IMP_CHOSEN_TENSORS = 9, IMP_CHOSEN_NUMBERS = 13 };
+enum { IMP_CHOSEN_TENSORS = 13, IMP_CHOSEN_NUMBERS = 25 };
 
 /* What has no memory of its own in the mixture. */
 typedef struct imp_chosen_numbers {

@@ -2,8 +2,9 @@
  * mixture_file_chosen.c - metric and choice of a mixture in its file.
  *
  * Tensors: choice.numbers (in the order of the enum below), choice.candidates, choice.distances,
- * of the metric what it has: metric.center, metric.factor, metric.project, metric.back; and of
- * labelled points that stay reference.points and, where they are multiplied, reference.factor.
+ * of the metric what it has: metric.center, metric.factor, metric.project, metric.back; the sample
+ * of points that stay: sample.points, sample.labels, sample.weights, sample.arrivals, sample.seen;
+ * and, where labelled ones are multiplied as a reference, reference.factor.
  */
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/mixture_file.h"
+#include "methods/rule.h"
 
 enum {
     METRIC,
@@ -26,16 +28,30 @@ enum {
     LOSS,
     ACCURACY,
     RATE,
+    ARRIVED,
+    NEWS,
+    BASE,
+    KINDS,
+    GIVEN_METRIC,
+    GIVEN_WHITENING,
+    GIVEN_SIGMA_L,
+    GIVEN_SIGMA_U,
+    GIVEN_LAMBDA,
+    GIVEN_STEPS,
+    GIVEN_WEIGHT,
+    GIVEN_VIEW_WEIGHTS,
 };
 enum { COLUMNS = 4, MOST_CANDIDATES = 16 };
 
-_Static_assert(RATE + 1 == IMP_CHOSEN_NUMBERS, "every number has its place");
+_Static_assert(GIVEN_VIEW_WEIGHTS + 1 == IMP_CHOSEN_NUMBERS, "every number has its place");
 
 size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
                        imp_tensor tensors[IMP_CHOSEN_TENSORS])
 {
     const imp_metric *metric = &mixture->metric;
     const imp_mixture_chosen *chosen = &mixture->chosen;
+    const imp_mixture_given *given = &mixture->given;
+    const imp_sample *sample = &mixture->sample;
     const double values[IMP_CHOSEN_NUMBERS] = {
         [METRIC] = metric->kind,
         [WHITENED] = metric->whitened,
@@ -50,6 +66,18 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
         [LOSS] = chosen->loss,
         [ACCURACY] = chosen->accuracy,
         [RATE] = chosen->rate,
+        [ARRIVED] = (double)sample->arrived,
+        [NEWS] = (double)sample->news,
+        [BASE] = (double)sample->base,
+        [KINDS] = (double)sample->kinds,
+        [GIVEN_METRIC] = given->metric,
+        [GIVEN_WHITENING] = given->whitening,
+        [GIVEN_SIGMA_L] = given->rule.sigma_l,
+        [GIVEN_SIGMA_U] = given->rule.sigma_u,
+        [GIVEN_LAMBDA] = given->rule.lambda,
+        [GIVEN_STEPS] = given->rule.steps,
+        [GIVEN_WEIGHT] = given->unlabeled_weight,
+        [GIVEN_VIEW_WEIGHTS] = given->view_weights,
     };
     memcpy(numbers->value, values, sizeof values);
     size_t tried =
@@ -77,14 +105,16 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
     if (metric->back)
         tensors[count++] =
             (imp_tensor){"metric.back", IMP_FLOAT32, 2, {rank, d}, rank * d, metric->back};
-    const imp_reference *reference = &mixture->reference;
-    if (reference->count > 0)
+    size_t n = sample->count, kinds = 1 + sample->classes + sample->strangers;
+    d = sample->dimensions;
+    tensors[count++] = (imp_tensor){"sample.points", IMP_FLOAT32, 2, {n, d}, n * d, sample->rows};
+    tensors[count++] = (imp_tensor){"sample.labels", IMP_INT32, 1, {n}, n, sample->label};
+    tensors[count++] = (imp_tensor){"sample.weights", IMP_FLOAT64, 1, {n}, n, sample->weight};
+    tensors[count++] = (imp_tensor){"sample.arrivals", IMP_INT64, 1, {n}, n, sample->arrival};
+    tensors[count++] = (imp_tensor){"sample.seen", IMP_FLOAT64, 1, {kinds}, kinds, sample->seen};
+    if (mixture->reference.factor)
         tensors[count++] =
-            (imp_tensor){"reference.points",    IMP_FLOAT32,          2,
-                         {reference->count, d}, reference->count * d, reference->rows};
-    if (reference->count > 0 && reference->factor)
-        tensors[count++] =
-            (imp_tensor){"reference.factor", IMP_FLOAT32, 1, {d}, d, reference->factor};
+            (imp_tensor){"reference.factor", IMP_FLOAT32, 1, {d}, d, mixture->reference.factor};
     return count;
 }
 
@@ -136,6 +166,24 @@ static bool is_whole(double value, double most)
     return value >= 0 && value <= most && value == floor(value);
 }
 
+/* What was given when the mixture was fitted, NAN for what was not. */
+static imp_status take_given(const double *value, imp_mixture_given *given, imp_error *error)
+{
+    *given = (imp_mixture_given){.rule = IMP_RULE_AUTO,
+                                 .metric = (imp_metric_kind)value[GIVEN_METRIC],
+                                 .whitening = (imp_whitening)value[GIVEN_WHITENING],
+                                 .unlabeled_weight = value[GIVEN_WEIGHT],
+                                 .view_weights = value[GIVEN_VIEW_WEIGHTS] == 1};
+    given->rule.sigma_l = value[GIVEN_SIGMA_L];
+    given->rule.sigma_u = value[GIVEN_SIGMA_U];
+    given->rule.lambda = value[GIVEN_LAMBDA];
+    given->rule.steps = value[GIVEN_STEPS];
+    double weight = given->unlabeled_weight;
+    if (!isnan(weight) && !(weight >= 0 && weight <= 1))
+        return imp_fail(error, IMP_EFORMAT, "a number of the mixture's choice is out of range");
+    return imp_as_format(imp_check_rule(&given->rule, error), error);
+}
+
 static imp_status take_numbers(const double *value, imp_mixture *mixture, imp_error *error)
 {
     imp_metric *metric = &mixture->metric;
@@ -146,7 +194,11 @@ static imp_status take_numbers(const double *value, imp_mixture *mixture, imp_er
                  value[LAMBDA_U] >= 0 && value[WEIGHT] >= 0 && value[WEIGHT] <= 1 &&
                  value[RATIO] >= 0 && value[LABELED_MASS] >= 0 && value[UNLABELED_MASS] >= 0 &&
                  isfinite(value[LABELED_MASS]) && isfinite(value[UNLABELED_MASS]) &&
-                 value[RATE] >= 0 && value[RATE] <= 1;
+                 value[RATE] >= 0 && value[RATE] <= 1 && is_whole(value[ARRIVED], 1e18) &&
+                 is_whole(value[NEWS], 1e18) && is_whole(value[BASE], 1e18) &&
+                 is_whole(value[KINDS], 1e18) && is_whole(value[GIVEN_METRIC], IMP_METRIC_COSINE) &&
+                 is_whole(value[GIVEN_WHITENING], IMP_WHITEN_YES) &&
+                 is_whole(value[GIVEN_VIEW_WEIGHTS], 1);
     if (!sound)
         return imp_fail(error, IMP_EFORMAT, "a number of the mixture's choice is out of range");
     *metric = (imp_metric){.kind = (imp_metric_kind)value[METRIC],
@@ -164,7 +216,12 @@ static imp_status take_numbers(const double *value, imp_mixture *mixture, imp_er
                                    .loss = value[LOSS],
                                    .accuracy = value[ACCURACY],
                                    .rate = value[RATE]};
-    return IMP_OK;
+    mixture->sample = (imp_sample){.dimensions = mixture->clusters.dimensions,
+                                   .arrived = (uint64_t)value[ARRIVED],
+                                   .news = (size_t)value[NEWS],
+                                   .base = (size_t)value[BASE],
+                                   .kinds = (size_t)value[KINDS]};
+    return take_given(value, &mixture->given, error);
 }
 
 static imp_status take_candidates(const imp_tensor *tensor, imp_mixture_chosen *chosen,
@@ -203,22 +260,71 @@ static imp_status take_whitening(const imp_safetensors *file, imp_metric *metric
     return status ? status : take_floats(back, "metric.back", &metric->back, error);
 }
 
+/* Points of the sample, each of a class, of none, or of a cluster that has none. */
+static imp_status check_sample(imp_sample *sample, imp_error *error)
+{
+    for (size_t k = 0; k < 1 + sample->classes + sample->strangers; k++)
+        if (!(sample->seen[k] >= 0))
+            return imp_fail(error, IMP_EFORMAT, "sample.seen has a number below 0");
+    for (size_t i = 0; i < sample->count; i++)
+        if (!(sample->weight[i] > 0) || sample->arrival[i] >= sample->arrived)
+            return imp_fail(error, IMP_EFORMAT,
+                            "point %zu of the sample has a weight or an arrival that cannot be", i);
+    if (!imp_sample_count(sample))
+        return imp_fail(error, IMP_EFORMAT, "a label of the sample is out of range");
+    return IMP_OK;
+}
+
+static imp_status take_sample(const imp_safetensors *file, imp_mixture *mixture, imp_error *error)
+{
+    imp_sample *sample = &mixture->sample;
+    const imp_clusters *clusters = &mixture->clusters;
+    size_t d = sample->dimensions;
+    const imp_tensor *points, *labels, *weights, *arrivals, *seen;
+    imp_status status =
+        find(file, "sample.points", IMP_FLOAT32, 2, (size_t[]){0, d}, true, &points, error);
+    size_t n = status ? 0 : points->shape[0];
+    sample->classes = mixture->classes;
+    sample->strangers = imp_mixture_stranger_number(clusters, clusters->count);
+    size_t kinds = 1 + sample->classes + sample->strangers;
+    if (!status && n == 0)
+        status = imp_fail(error, IMP_EFORMAT, "the sample of the mixture's points is empty");
+    if (!status)
+        status = find(file, "sample.labels", IMP_INT32, 1, (size_t[]){n}, true, &labels, error);
+    if (!status)
+        status = find(file, "sample.weights", IMP_FLOAT64, 1, (size_t[]){n}, true, &weights, error);
+    if (!status)
+        status = find(file, "sample.arrivals", IMP_INT64, 1, (size_t[]){n}, true, &arrivals, error);
+    if (!status)
+        status = find(file, "sample.seen", IMP_FLOAT64, 1, (size_t[]){kinds}, true, &seen, error);
+    if (!status)
+        status = take_floats(points, "sample.points", &sample->rows, error);
+    if (!status)
+        status = take_doubles(weights, "sample.weights", &sample->weight, error);
+    if (!status)
+        status = take_doubles(seen, "sample.seen", &sample->seen, error);
+    if (status)
+        return status;
+    sample->label = imp_enlarge(labels->data, n, n, sizeof *sample->label);
+    sample->arrival = imp_enlarge(arrivals->data, n, n, sizeof *sample->arrival);
+    sample->stratum = imp_allocate_zeroed(kinds, sizeof *sample->stratum);
+    if (!sample->label || !sample->arrival || !sample->stratum)
+        return imp_fail_memory(error, "a mixture");
+    sample->count = sample->room = n;
+    return check_sample(sample, error);
+}
+
 static imp_status take_reference(const imp_safetensors *file, imp_mixture *mixture,
                                  imp_error *error)
 {
     imp_reference *reference = &mixture->reference;
-    size_t d = mixture->clusters.dimensions;
-    const imp_tensor *points, *factor;
+    size_t d = reference->dimensions = mixture->clusters.dimensions;
+    const imp_tensor *factor;
     imp_status status =
-        find(file, "reference.points", IMP_FLOAT32, 2, (size_t[]){0, d}, false, &points, error);
+        find(file, "reference.factor", IMP_FLOAT32, 1, (size_t[]){d}, false, &factor, error);
     if (!status)
-        status =
-            find(file, "reference.factor", IMP_FLOAT32, 1, (size_t[]){d}, false, &factor, error);
-    if (status || !points)
-        return status;
-    *reference = (imp_reference){.count = points->shape[0], .dimensions = d};
-    status = take_floats(points, "reference.points", &reference->rows, error);
-    return status ? status : take_floats(factor, "reference.factor", &reference->factor, error);
+        status = take_floats(factor, "reference.factor", &reference->factor, error);
+    return status ? status : imp_reference_place(reference, &mixture->sample, error);
 }
 
 imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, imp_error *error)
@@ -253,6 +359,8 @@ imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, im
         status = take_doubles(factor, "metric.factor", &metric->factor, error);
     if (!status && metric->whitened)
         status = take_whitening(file, metric, error);
+    if (!status)
+        status = take_sample(file, mixture, error);
     if (!status)
         status = take_reference(file, mixture, error);
     if (!status)

@@ -12,9 +12,11 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "methods/metric.h"
-#include "methods/points.h"
 
-enum { TOGETHER = 64 }; /* points that one thread takes at a time */
+enum {
+    TOGETHER = 64,      /* points that one thread takes at a time */
+    MOST_MEASURED = 500 /* of the labelled ones, spread evenly, by which others are judged */
+};
 
 static void multiply(const imp_reference *reference, const float *x, float *row)
 {
@@ -54,7 +56,7 @@ static double nearest(const imp_reference *reference, const float *row, size_t o
 
 typedef struct search {
     const imp_reference *reference;
-    const float *x; /* NULL: the reference's own points, each without itself */
+    const float *x; /* NULL: n of the reference's own points, each without itself */
     size_t n;
     double *far;
     imp_first_failure failure;
@@ -71,10 +73,10 @@ static void search_block(size_t block, int worker, void *context)
     imp_error error;
     imp_status status = row ? IMP_OK : imp_fail_memory(&error, "distances to labelled points");
     for (size_t i = begin; i < end && !status; i++) {
+        size_t own = all->x ? SIZE_MAX : imp_block_begin(reference->count, all->n, i);
         if (all->x)
             multiply(reference, all->x + i * d, row);
-        const float *from = all->x ? row : reference->rows + i * d;
-        all->far[i] = nearest(reference, from, all->x ? SIZE_MAX : i);
+        all->far[i] = nearest(reference, all->x ? row : reference->rows + own * d, own);
     }
     imp_release(row);
     imp_first_failure_note(&all->failure, block, status, &error);
@@ -121,14 +123,16 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keeps distances of those whose class has another, in ascending order; how many they are. */
-static size_t keep_known(const int32_t *label, size_t count, double *distance)
+/* Keeps distances, of so many of the labelled points, of those whose class has another, in
+ * ascending order; how many they are. */
+static size_t keep_known(const int32_t *label, size_t count, double *distance, size_t measured)
 {
     size_t known = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < measured; i++) {
+        size_t own = imp_block_begin(count, measured, i);
         bool another = false;
         for (size_t k = 0; k < count && !another; k++)
-            another = k != i && label[k] == label[i];
+            another = k != own && label[k] == label[own];
         if (another)
             distance[known++] = distance[i];
     }
@@ -136,68 +140,45 @@ static size_t keep_known(const int32_t *label, size_t count, double *distance)
     return known;
 }
 
-imp_status imp_reference_take(imp_reference *reference, const float *x, const int32_t *y, size_t n,
-                              size_t d, double **distance, size_t *known, imp_error *error)
+/* The labelled points of the sample, multiplied. */
+imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample, imp_error *error)
 {
-    *reference = (imp_reference){.dimensions = d};
-    *known = 0;
-    size_t labeled = n - imp_count_unlabeled(y, n), passed = 0;
-    size_t count = labeled < IMP_MOST_REFERENCES ? labeled : IMP_MOST_REFERENCES;
-    int32_t *label = imp_allocate(count, sizeof *label);
-    reference->rows = imp_allocate(count * d, sizeof *reference->rows);
-    *distance = imp_allocate(count, sizeof **distance);
-    imp_status status = label && reference->rows && *distance
-                            ? find_factor(reference, x, n, error)
-                            : imp_fail_memory(error, "labelled points");
-    for (size_t i = 0; i < n && reference->count < count && !status; i++)
-        if (y[i] >= 0 && passed++ == imp_block_begin(labeled, count, reference->count)) {
-            label[reference->count] = y[i];
-            multiply(reference, x + i * d, reference->rows + reference->count++ * d);
-        }
-    search own = {.reference = reference, .n = reference->count, .far = *distance};
-    if (!status)
-        status = run(&own, error);
-    if (!status)
-        *known = keep_known(label, reference->count, *distance);
-    imp_release(label);
-    return status;
-}
-
-static imp_status append(imp_reference *reference, const float *row, imp_error *error)
-{
-    size_t d = reference->dimensions, count = reference->count;
-    float *rows = imp_enlarge(reference->rows, count * d, (count + 1) * d, sizeof *rows);
+    size_t d = sample->dimensions, count = 0;
+    float *rows = imp_allocate(sample->labeled_kept * d, sizeof *rows);
     if (!rows)
         return imp_fail_memory(error, "labelled points");
-    memcpy(rows + count * d, row, d * sizeof *rows);
+    for (size_t i = 0; i < sample->count; i++)
+        if (sample->label[i] >= 0)
+            multiply(reference, sample->rows + i * d, rows + count++ * d);
     imp_release(reference->rows);
     reference->rows = rows;
-    reference->count++;
+    reference->count = count;
     return IMP_OK;
 }
 
-imp_status imp_reference_add(imp_reference *reference, const float *x, imp_error *error)
+imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample, double **distance,
+                              size_t *known, imp_error *error)
 {
-    if (reference->count == 0 || reference->count >= IMP_MOST_REFERENCES)
-        return IMP_OK;
-    imp_status status = append(reference, x, error);
-    float *row = reference->rows + (reference->count - 1) * reference->dimensions;
+    *reference = (imp_reference){.dimensions = sample->dimensions};
+    *known = 0;
+    size_t labeled = 0;
+    int32_t *label = imp_allocate(sample->labeled_kept, sizeof *label);
+    *distance = imp_allocate(sample->labeled_kept, sizeof **distance);
+    imp_status status = label && *distance
+                            ? find_factor(reference, sample->rows, sample->count, error)
+                            : imp_fail_memory(error, "labelled points");
     if (!status)
-        multiply(reference, x, row);
-    return status;
-}
-
-imp_status imp_reference_join(imp_reference *reference, const imp_reference *other,
-                              imp_error *error)
-{
-    size_t d = reference->dimensions;
-    bool same = !reference->factor && !other->factor;
-    if (reference->factor && other->factor)
-        same = memcmp(reference->factor, other->factor, d * sizeof *other->factor) == 0;
-    imp_status status = IMP_OK;
-    for (size_t i = 0; i < other->count && same && reference->count > 0 && !status; i++)
-        if (reference->count < IMP_MOST_REFERENCES)
-            status = append(reference, other->rows + i * d, error);
+        status = imp_reference_place(reference, sample, error);
+    for (size_t i = 0; i < sample->count && !status; i++)
+        if (sample->label[i] >= 0)
+            label[labeled++] = sample->label[i];
+    size_t measured = labeled < MOST_MEASURED ? labeled : MOST_MEASURED;
+    search own = {.reference = reference, .n = measured, .far = *distance};
+    if (!status)
+        status = run(&own, error);
+    if (!status)
+        *known = keep_known(label, labeled, *distance, measured);
+    imp_release(label);
     return status;
 }
 

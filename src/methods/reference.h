@@ -1,5 +1,5 @@
 /*
- * reference.h - labelled points that stay with a mixture, as they came: what is far from all of
+ * reference.h - the labelled points that stay with a mixture (sample.h): what is far from all of
  * them is none of its classes.
  *
  * Clusters cannot tell that as well. Their metric is the one that tells classes apart, and may have
@@ -14,8 +14,7 @@
 
 #include <imp/status.h>
 
-/* Points that are kept. */
-enum { IMP_MOST_REFERENCES = 2000 };
+#include "methods/sample.h"
 
 typedef struct imp_reference {
     size_t count, dimensions;
@@ -24,18 +23,15 @@ typedef struct imp_reference {
         *factor; /* (dimensions); NULL where features have one unit, and points are as they came */
 } imp_reference;
 
-/* Keeps labelled points, spread evenly. *distance becomes (*known) new squared distances,
+/* Takes the labelled points of a sample. *distance becomes (*known) new squared distances,
  * ascending: of each that has another of its class, to the nearest other one. Release both whatever
  * is returned; IMP_ENOMEM. */
-imp_status imp_reference_take(imp_reference *reference, const float *x, const int32_t *y, size_t n,
-                              size_t d, double **distance, size_t *known, imp_error *error);
+imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample, double **distance,
+                              size_t *known, imp_error *error);
 
-/* One more point, if there is room. */
-imp_status imp_reference_add(imp_reference *reference, const float *x, imp_error *error);
-
-/* Those of another one that are told by the same features. */
-imp_status imp_reference_join(imp_reference *reference, const imp_reference *other,
-                              imp_error *error);
+/* The points again, after others came into the sample; told by the same features. */
+imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample,
+                               imp_error *error);
 
 /* far(n) = the squared distance of each point to the nearest of them, of which there is one. */
 imp_status imp_reference_distances(const imp_reference *reference, const float *x, size_t n,

@@ -689,53 +689,9 @@ static void adding_among_many_clusters(void **state)
     free(x);
 }
 
-/* A first batch of one narrow class says little about what is far; later classes are wide. They end
- * in no more clusters than a class may have, in one call or many, and are still told apart. */
-static void later_classes_may_be_wider(void **state)
-{
-    (void)state;
-    enum { FIRST = 100, LATER = 1500, D = 4 };
-    static float first[FIRST * D], later[LATER * D];
-    static int32_t zeros[FIRST], label[LATER];
-    imp_random random = imp_random_start(21, IMP_STREAM_DEMO, 0);
-    for (size_t i = 0; i < FIRST * D; i++)
-        first[i] = (float)(0.01 * imp_random_normal(&random));
-    for (size_t i = 0; i < LATER; i++) {
-        label[i] = (int32_t)(i % 2 + 1);
-        for (size_t j = 0; j < D; j++)
-            later[i * D + j] = (float)(20 * label[i] + imp_random_normal(&random));
-    }
-    imp_mixture *mixture, *once, *half, *twice;
-    imp_error error;
-    assert_int_equal(imp_mixture_fit(first, zeros, FIRST, D, NULL, &mixture, &error), IMP_OK);
-    assert_int_equal(imp_mixture_add(mixture, later, label, LATER, D, &once, &error), IMP_OK);
-    assert_int_equal(imp_mixture_add(mixture, later, label, 701, D, &half, &error), IMP_OK);
-    assert_int_equal(
-        imp_mixture_add(half, later + 701 * D, label + 701, LATER - 701, D, &twice, &error),
-        IMP_OK);
-    size_t clusters = imp_mixture_summarize(once).clusters;
-    assert_true(clusters <= 1 + 2 * 256);
-    assert_int_equal(imp_mixture_summarize(twice).clusters, clusters);
-    for (size_t c = 0; c < clusters; c++) {
-        imp_mixture_cluster a = imp_mixture_cluster_at(once, c);
-        imp_mixture_cluster b = imp_mixture_cluster_at(twice, c);
-        assert_true(a.label == b.label && a.weight == b.weight);
-        assert_memory_equal(a.mean, b.mean, D * sizeof *a.mean);
-    }
-    static int32_t found[LATER];
-    const imp_mixture_predictions wanted = {.label = found};
-    assert_int_equal(imp_mixture_predict(once, later, LATER, D, false, &wanted, &error), IMP_OK);
-    assert_memory_equal(found, label, sizeof label);
-    imp_mixture_free(mixture);
-    imp_mixture_free(once);
-    imp_mixture_free(half);
-    imp_mixture_free(twice);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later_classes_may_be_wider),
         cmocka_unit_test(fits_and_predicts_as_the_method_does),
         cmocka_unit_test(without_labels),
         cmocka_unit_test(extreme_variances_and_points),

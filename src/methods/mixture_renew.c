@@ -1,0 +1,257 @@
+/*
+ * mixture_renew.c - the sample of points that a mixture keeps, and choosing again by it.
+ *
+ * A mixture whose points chose is fitted to its sample anew when a quarter of that is new, when
+ * there are a quarter more classes, and when it has twice as many clusters as points in the sample.
+ * So metric, lambda and variances follow what comes, at times that depend on the points so far and
+ * not on the calls that brought them. A point of the sample weighs as much as the points that it
+ * stands for. As long as all points are in the sample this is fitting to everything.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "methods/mixture.h"
+
+enum { MOST_CLUSTERS = 2 }; /* for every point in the sample */
+
+size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < c && i < clusters->count; i++)
+        number += clusters->label[i] < 0;
+    return number;
+}
+
+/* The points with their views joined, which are *joined; the options are then those for points like
+ * any others. */
+static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options, const float *x,
+                             const int32_t *y, size_t n, size_t way, float **joined,
+                             imp_error *error)
+{
+    size_t d = mixture->clusters.dimensions;
+    imp_whitening whitening;
+    imp_status status =
+        imp_views_choose(&mixture->views, options, x, y, n, d, way, &whitening, error);
+    if (!status && !(*joined = imp_allocate(n * d, sizeof **joined)))
+        status = imp_fail_memory(error, "views of points");
+    options->metric = IMP_METRIC_AS_IS;
+    options->whitening = whitening;
+    return status ? status : imp_views_apply(&mixture->views, x, n, d, *joined, error);
+}
+
+/* Fits an empty mixture by what the points choose. */
+static imp_status choose(imp_mixture *mixture, imp_mixture_options options, const float *x,
+                         const int32_t *y, size_t n, size_t way, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    float *joined = NULL;
+    if (options.view_count > 1)
+        status = join_views(mixture, &options, x, y, n, way, &joined, error);
+    if (!status)
+        status = imp_mixture_choose(mixture, &options, joined ? joined : x, y, n, way, error);
+    imp_release(joined);
+    mixture->chosen.nowhere = INFINITY; /* until the reference is taken */
+    return status;
+}
+
+/* kind(n) = what unlabelled points are to the sample, by their clusters; their labels where they
+ * have some. */
+static imp_status find_kinds(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
+                             int32_t *kind, imp_error *error)
+{
+    const imp_clusters *clusters = &mixture->clusters;
+    memmove(kind, y, n * sizeof *kind);
+    if (imp_mixture_stranger_number(clusters, clusters->count) == 0)
+        return IMP_OK;
+    int32_t *cluster = imp_allocate(n, sizeof *cluster);
+    if (!cluster)
+        return imp_fail_memory(error, "points that a mixture keeps");
+    const imp_mixture_predictions wanted = {.cluster = cluster};
+    imp_status status =
+        imp_mixture_predict(mixture, x, n, clusters->dimensions, true, &wanted, error);
+    for (size_t i = 0; i < n && !status; i++)
+        if (y[i] < 0 && clusters->label[cluster[i]] < 0)
+            kind[i] = imp_stranger(imp_mixture_stranger_number(clusters, (size_t)cluster[i]));
+    imp_release(cluster);
+    return status;
+}
+
+/* How far known points are from the labelled ones of the sample. */
+static imp_status take_reference(imp_mixture *mixture, imp_error *error)
+{
+    imp_mixture_chosen *chosen = &mixture->chosen;
+    imp_release(chosen->distance);
+    chosen->distance = NULL;
+    chosen->distance_count = 0;
+    imp_reference_release(&mixture->reference);
+    imp_status status = imp_reference_take(&mixture->reference, &mixture->sample, &chosen->distance,
+                                           &chosen->distance_count, error);
+    if (!status)
+        imp_mixture_place_nowhere(mixture);
+    return status;
+}
+
+imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
+                             const float *x, const int32_t *y, size_t n, size_t way,
+                             imp_error *error)
+{
+    imp_sample *sample = &mixture->sample;
+    size_t d = mixture->clusters.dimensions;
+    mixture->given = (imp_mixture_given){.rule = options->rule,
+                                         .metric = options->metric,
+                                         .whitening = options->whitening,
+                                         .unlabeled_weight = options->unlabeled_weight,
+                                         .view_weights = options->view_weights != NULL};
+    sample->dimensions = d;
+    int32_t *kind = imp_allocate(n, sizeof *kind);
+    imp_status status = kind ? choose(mixture, *options, x, y, n, way, error)
+                             : imp_fail_memory(error, "points that a mixture keeps");
+    if (!status)
+        status = find_kinds(mixture, x, y, n, kind, error);
+    const imp_clusters *clusters = &mixture->clusters;
+    if (!status)
+        status = imp_sample_make_room(
+            sample, way, imp_mixture_stranger_number(clusters, clusters->count), error);
+    for (size_t i = 0; i < n && !status; i++)
+        status = imp_sample_add(sample, x + i * d, kind[i],
+                                options->point_weight ? options->point_weight[i] : 1, error);
+    if (!status) {
+        imp_sample_settle(sample);
+        status = take_reference(mixture, error);
+    }
+    imp_release(kind);
+    return status;
+}
+
+/* ---- again ---- */
+
+/* What fitted the mixture, for its sample. The arrays have room for as many views as can be. */
+static imp_mixture_options options_again(const imp_mixture *mixture, size_t *dimensions,
+                                         double *weights)
+{
+    const imp_mixture_given *given = &mixture->given;
+    imp_mixture_options options = imp_mixture_defaults();
+    options.rule = given->rule;
+    options.metric = given->metric;
+    options.whitening = given->whitening;
+    options.unlabeled_weight = given->unlabeled_weight;
+    options.open_set_rate = mixture->chosen.rate;
+    options.view_count = mixture->views.count;
+    for (size_t v = 0; v < mixture->views.count; v++) {
+        dimensions[v] = mixture->views.view[v].metric.dimensions;
+        weights[v] = mixture->views.view[v].weight;
+    }
+    options.view_dimensions = dimensions;
+    options.view_weights = given->view_weights ? weights : NULL;
+    return options;
+}
+
+/* What was fitted takes the place of what there was, but for the sample and the note. */
+static void replace(imp_mixture *mixture, imp_mixture *fresh)
+{
+    imp_mixture old = *mixture;
+    fresh->chosen.labeled_mass = 0;
+    for (size_t c = 1; c <= mixture->classes; c++)
+        fresh->chosen.labeled_mass += mixture->sample.seen[c];
+    mixture->rule = fresh->rule;
+    mixture->clusters = fresh->clusters;
+    mixture->views = fresh->views;
+    mixture->metric = fresh->metric;
+    mixture->chosen = fresh->chosen;
+    fresh->clusters = old.clusters;
+    fresh->views = old.views;
+    fresh->metric = old.metric;
+    fresh->chosen = old.chosen;
+}
+
+/* Unlabelled points of the sample become those of the new clusters, which weigh as much as what
+ * these stand for. */
+static imp_status assign_strangers(imp_mixture *mixture, int32_t *label, imp_error *error)
+{
+    imp_clusters *clusters = &mixture->clusters;
+    imp_sample *sample = &mixture->sample;
+    imp_status status = find_kinds(mixture, sample->rows, label, sample->count, label, error);
+    size_t strangers = imp_mixture_stranger_number(clusters, clusters->count);
+    if (!status)
+        status = imp_sample_relabel(sample, label, mixture->classes, strangers, error);
+    for (size_t c = 0, k = 0; c < clusters->count && !status; c++) {
+        if (clusters->label[c] >= 0)
+            continue;
+        double seen = sample->seen[1 + mixture->classes + k++];
+        double factor = seen / clusters->weight[c];
+        if (seen <= 0)
+            continue;
+        clusters->weight[c] = seen;
+        for (size_t j = 0; j < clusters->dimensions; j++)
+            imp_clusters_sum(clusters, c)[j] *= factor;
+    }
+    return status;
+}
+
+/* The first class without a point in the sample, or as many as there are. */
+static size_t missing_class(const imp_mixture *mixture)
+{
+    const imp_sample *sample = &mixture->sample;
+    size_t c = 0;
+    while (c < sample->classes && sample->stratum[c + 1].kept > 0)
+        c++;
+    return c;
+}
+
+imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error)
+{
+    imp_sample *sample = &mixture->sample;
+    size_t n = sample->count, dimensions[IMP_MOST_VIEWS];
+    double view_weights[IMP_MOST_VIEWS];
+    size_t missing = missing_class(mixture);
+    if (missing < mixture->classes)
+        return imp_fail(error, IMP_EINVAL, "class %zu has no point among those that are kept",
+                        missing);
+    imp_mixture_options options = options_again(mixture, dimensions, view_weights);
+    int32_t *label = imp_allocate(n, sizeof *label);
+    double *weight = imp_allocate(n, sizeof *weight);
+    imp_mixture *fresh = imp_mixture_create(sample->dimensions);
+    imp_status status = label && weight && fresh ? IMP_OK : imp_fail_memory(error, "a mixture");
+    for (size_t i = 0; i < n && !status; i++) {
+        label[i] = sample->label[i] >= 0 ? sample->label[i] : IMP_UNLABELED;
+        weight[i] = sample->weight[i] * (label[i] >= 0 ? imp_sample_share(sample, i) : 1);
+    }
+    options.point_weight = weight;
+    if (!status)
+        status = choose(fresh, options, sample->rows, label, n, mixture->classes, error);
+    if (!status) {
+        replace(mixture, fresh);
+        status = assign_strangers(mixture, label, error);
+    }
+    if (!status)
+        status = take_reference(mixture, error);
+    if (!status)
+        imp_sample_settle(sample);
+    imp_mixture_free(fresh);
+    imp_release(label);
+    imp_release(weight);
+    return status;
+}
+
+imp_status imp_mixture_remember(imp_mixture *mixture, const float *x, int32_t kind, bool *renewed,
+                                imp_error *error)
+{
+    imp_sample *sample = &mixture->sample;
+    size_t strangers = kind < IMP_UNLABELED ? (size_t)(-1 - kind) : 0;
+    imp_status status = imp_sample_make_room(sample, mixture->classes, strangers, error);
+    if (!status)
+        status = imp_sample_add(sample, x, kind, 1, error);
+    bool due = !status && (imp_sample_is_due(sample) ||
+                           mixture->clusters.count > MOST_CLUSTERS * sample->count);
+    *renewed = due && missing_class(mixture) == mixture->classes;
+    if (!*renewed)
+        return status;
+    status = imp_mixture_renew(mixture, error);
+    if (!status || status == IMP_ENOMEM)
+        return status;
+    /* Numbers that were given may leave a class without a cluster; then all stays as it was. */
+    imp_sample_settle(sample);
+    return IMP_OK;
+}
