@@ -244,10 +244,8 @@ static void gather_squares(const imp_padded *in, const float *lines, float (*squ
 {
     for (size_t y = 0; y < 3; y++)
         for (size_t x = 0; x < in->width + 1; x++) {
-            const float *p = lines + y * in->row + x;
-            float *square = squares[y * in->row + x];
-            memcpy(square, p, 2 * sizeof *p);
-            memcpy(square + 2, p + in->row, 2 * sizeof *p);
+            const float *p = lines + y * in->row + x, *q = p + in->row;
+            *(four_floats *)squares[y * in->row + x] = (four_floats){p[0], p[1], q[0], q[1]};
         }
 }
 

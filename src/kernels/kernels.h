@@ -19,6 +19,7 @@ enum {
     IMP_CHANNEL_STEP = 16,      /* of the channels that the others take */
     IMP_CONVOLVE_TILES = 126,   /* a multiple of 6 and 7, the rows of a register block */
     IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
+    IMP_TILE_SIZES = 2,         /* 4x4 and 6x6 */
     IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
     IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS,
     IMP_NEAREST_POINTS = 48,                   /* points that go through all centers together */
@@ -95,47 +96,54 @@ typedef struct imp_padded {
     size_t row;                             /* floats per line, at least width + 2 */
 } imp_padded;
 
-typedef struct imp_kernels {
-    const char *name;      /* "avx512", "avx2" or "portable" */
-    size_t scratch_floats; /* what the Winograd functions need as scratch */
-    size_t padding_floats; /* finite floats wanted after the last pixel of imp_padded */
+/* 3x3 convolution of 64 to 64 channels by Winograd's tiles of one size. */
+typedef struct imp_winograd {
+    size_t points;         /* transform points of a tile: 36 or 64 */
+    size_t scratch_floats; /* what the functions need as scratch */
 
     /* Transforms weights (64 out, `inputs` in, 3, 3) to the packed form of the products: `forward`
      * for y = W x, each output channel multiplied by scale[out] if scale is not NULL, and, if not
-     * NULL, `adjoint` for dx = W^T dy. Each is IMP_POINTS * 64 * 64 floats, of which a call
-     * writes rows begin..end-1 of every 64x64 matrix. */
-    void (*winograd_weights)(const float *weights, size_t inputs, const float *scale, size_t begin,
-                             size_t end, float *forward, float *adjoint);
+     * NULL, `adjoint` for dx = W^T dy. Each is points * 64 * 64 floats, of which a call writes
+     * rows begin..end-1 of every 64x64 matrix. */
+    void (*weights)(const float *weights, size_t inputs, const float *scale, size_t begin,
+                    size_t end, float *forward, float *adjoint);
 
-    /* out = conv(in), same size; moments of out over these images. */
-    void (*winograd_forward)(const imp_maps *maps, const float *in, const float *weights,
-                             float *out, imp_moments *moments, float *scratch);
+    /* out = conv(in), same size; moments of out over these images. `selected`, if not NULL, gets
+     * the number that wins in each 2x2 window, (N, H/2, W/2, 64): the largest of the four times
+     * `sign`, the sign of gamma in each channel. */
+    void (*forward)(const imp_maps *maps, const float *in, const float *weights, const float *sign,
+                    float *out, float *selected, imp_moments *moments, float *scratch);
 
     /* out = maxpool(relu(conv(in) + bias)), (N, H/2, W/2, 64): evaluation, the norm folded into the
      * weights. */
-    void (*winograd_infer)(const imp_maps *maps, const float *in, const float *weights,
-                           const float *bias, float *out, float *scratch);
+    void (*infer)(const imp_maps *maps, const float *in, const float *weights, const float *bias,
+                  float *out, float *scratch);
 
-    /* The adjoint. `y` is the convolution's output, `selected`, `pooled` and `dpooled` are the
-     * (N, H/2, W/2, 64) results of pool_forward() and the gradient of pooled. Writes the
-     * transformed weight gradient to `dweights` (IMP_POINTS, 64 in, 64 out), and the input's
+    /* The adjoint. `y` is the convolution's output, `selected` what forward() selected of it, and
+     * `pooled` and `dpooled` are the result of pool_forward() and its gradient. Writes the
+     * transformed weight gradient to `dweights` (points, 64 in, 64 out), and the input's
      * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). Where
      * `selected` is NULL, there was no pooling: the gradient of the convolution's output is what
      * `norm` makes of y, offset + slope * (y - mean). */
-    void (*winograd_backward)(const imp_maps *maps, const float *in, const float *y,
-                              const float *selected, const float *pooled, const float *dpooled,
-                              const imp_norm *norm, const float *adjoint, float *dweights,
-                              float *din, float *scratch);
+    void (*backward)(const imp_maps *maps, const float *in, const float *y, const float *selected,
+                     const float *pooled, const float *dpooled, const imp_norm *norm,
+                     const float *adjoint, float *dweights, float *din, float *scratch);
 
     /* dweights (64 out, `inputs` in, 3, 3) += the back-transformed sum of `count` arrays as
-     * winograd_backward() makes them, one after the other, for input channels begin..end-1. */
-    void (*winograd_weight_gradient)(const float *parts, size_t count, size_t inputs, size_t begin,
-                                     size_t end, float *dweights);
+     * backward() makes them, one after the other, for input channels begin..end-1. */
+    void (*weight_gradient)(const float *parts, size_t count, size_t inputs, size_t begin,
+                            size_t end, float *dweights);
+} imp_winograd;
 
-    /* pooled = maxpool(relu(norm(y))), 2x2, and `selected` = the y that won in each window. `maps`
-     * is y's. */
-    void (*pool_forward)(const imp_maps *maps, const float *y, const imp_norm *norm,
-                         float *selected, float *pooled);
+typedef struct imp_kernels {
+    const char *name;      /* "avx512", "avx2" or "portable" */
+    size_t padding_floats; /* finite floats wanted after the last pixel of imp_padded */
+
+    /* The convolution of the fused blocks by tiles of 4x4 and 6x6; imp_winograd_for() chooses. */
+    const imp_winograd *winograd[IMP_TILE_SIZES];
+
+    /* pooled = relu(norm(selected)) of `count` pooled pixels. */
+    void (*pool_forward)(size_t count, const float *selected, const imp_norm *norm, float *pooled);
 
     /* Sums over `count` pooled pixels: sum_dz[c] and sum_dz_xhat[c] (64 each, overwritten). */
     void (*pool_backward_sums)(size_t count, const float *selected, const float *pooled,
@@ -319,6 +327,27 @@ typedef struct imp_kernels {
     void (*first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                            double *sum_dz, double *products, float *scratch);
 } imp_kernels;
+
+/* Which of the two sizes of tiles needs fewer multiplications on maps of that size; where it is the
+ * same, 0, the smaller ones, which round better. */
+static inline size_t imp_tile_size(size_t height, size_t width)
+{
+    size_t four = ((height + 3) / 4) * ((width + 3) / 4),
+           six = ((height + 5) / 6) * ((width + 5) / 6);
+    return six * 64 < four * 36;
+}
+
+/* The transform points of such a tile. */
+static inline size_t imp_tile_points(size_t height, size_t width)
+{
+    return imp_tile_size(height, width) ? 64 : IMP_POINTS;
+}
+
+static inline const imp_winograd *imp_winograd_for(const imp_kernels *kernels, size_t height,
+                                                   size_t width)
+{
+    return kernels->winograd[imp_tile_size(height, width)];
+}
 
 /* The best table for this machine, or the one named by the environment variable IMP_ISA. Fails
  * with a sentence when that is not a name or not something this machine can run. */

@@ -18,11 +18,7 @@ enum {
     PANEL_VECTORS = REGISTERS == 32 ? 4 : 2, /* its vectors per row: 12 to 28 accumulators in all */
     PANEL = PANEL_VECTORS * LANES,           /* its columns */
     PANELS = IMP_CHANNELS / PANEL,           /* register blocks side by side */
-    TILES = LANES == 16 ? 3 * ROWS : 24,     /* tiles transformed together; a multiple of ROWS */
-    ROW_STRIDE = IMP_CHANNELS,               /* floats between tiles of one transform point */
-    /* Floats between transform points. One spare row keeps the 36 streams of a transform off each
-     * other's cache sets. */
-    POINT_STRIDE = (TILES + 1) * IMP_CHANNELS
+    ROW_STRIDE = IMP_CHANNELS                /* floats between tiles of one transform point */
 };
 
 /* c(rows, columns) = a(rows, depth) b(depth, columns), added to what is there unless `fresh`, for
@@ -138,7 +134,7 @@ INLINE void product_panel(size_t width, size_t rows, size_t depth, const float *
         product_rows(1, rows, depth, a, a_row, a_step, b, b_row, ahead, fresh, c, c_row);
 }
 
-/* c(tiles, 64) = a(tiles, 64) b(64, 64), b packed in panels as winograd_weights() does. */
+/* c(tiles, 64) = a(tiles, 64) b(64, 64), b packed in panels as winograd_weights.h does. */
 static inline void multiply(size_t tiles, const float *a, const float *b, float *c)
 {
     for (size_t p = 0; p < PANELS; p++) {

@@ -1,19 +1,13 @@
 /* table.c - the table of one variant: every kernel function of this instruction set by its name. */
 #include "kernels/variants.h"
-#include "kernels/winograd.h"
 
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 
 const imp_kernels VARIANT(kernels) = {
     .name = TEXT(IMP_VARIANT),
-    .scratch_floats = 2 * IMP_POINTS * POINT_STRIDE,
     .padding_floats = 2 * LANES,
-    .winograd_weights = VARIANT(winograd_weights),
-    .winograd_forward = VARIANT(winograd_forward),
-    .winograd_infer = VARIANT(winograd_infer),
-    .winograd_backward = VARIANT(winograd_backward),
-    .winograd_weight_gradient = VARIANT(winograd_weight_gradient),
+    .winograd = {&VARIANT(winograd4), &VARIANT(winograd6)},
     .pool_forward = VARIANT(pool_forward),
     .pool_backward_sums = VARIANT(pool_backward_sums),
     .convolve_points = VARIANT(convolve_points),

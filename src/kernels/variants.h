@@ -12,20 +12,9 @@ enum {
     NEAREST_WIDTH = NEAREST_VECTORS * LANES
 };
 
-void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float *scale,
-                               size_t begin, size_t end, float *forward, float *adjoint);
-void VARIANT(winograd_forward)(const imp_maps *maps, const float *in, const float *weights,
-                               float *out, imp_moments *moments, float *scratch);
-void VARIANT(winograd_infer)(const imp_maps *maps, const float *in, const float *weights,
-                             const float *bias, float *out, float *scratch);
-void VARIANT(winograd_backward)(const imp_maps *maps, const float *in, const float *y,
-                                const float *selected, const float *pooled, const float *dpooled,
-                                const imp_norm *norm, const float *adjoint, float *dweights,
-                                float *din, float *scratch);
-void VARIANT(winograd_weight_gradient)(const float *parts, size_t count, size_t inputs,
-                                       size_t begin, size_t end, float *dweights);
-void VARIANT(pool_forward)(const imp_maps *maps, const float *y, const imp_norm *norm,
-                           float *selected, float *pooled);
+extern const imp_winograd VARIANT(winograd4), VARIANT(winograd6);
+void VARIANT(pool_forward)(size_t count, const float *selected, const imp_norm *norm,
+                           float *pooled);
 void VARIANT(pool_backward_sums)(size_t count, const float *selected, const float *pooled,
                                  const float *dpooled, const imp_norm *norm, double *sum_dz,
                                  double *sum_dz_xhat);

@@ -39,6 +39,13 @@ void imp_moments_merge(imp_moments *into, const imp_moments *more)
     into->count = count;
 }
 
+void imp_norm_signs(const imp_layer *layer, const imp_pass *pass, imp_norm *norm)
+{
+    const float *gamma = pass->parameters + layer->gamma;
+    for (size_t c = 0; c < IMP_CHANNELS; c++)
+        norm->sign[c] = gamma[c] > 0 ? 1 : gamma[c] < 0 ? -1 : 0;
+}
+
 void imp_norm_from_moments(const imp_layer *layer, const imp_pass *pass, const imp_moments *moments,
                            imp_norm *norm)
 {
@@ -52,7 +59,6 @@ void imp_norm_from_moments(const imp_layer *layer, const imp_pass *pass, const i
         norm->rstd[c] = (float)rstd;
         norm->scale[c] = (float)(gamma[c] * rstd);
         norm->beta[c] = beta[c];
-        norm->sign[c] = gamma[c] > 0 ? 1 : gamma[c] < 0 ? -1 : 0;
         imp_statistics_note(layer, pass, c, moments->mean[c] + (bias ? bias[c] : 0), deviation,
                             moments->count);
     }

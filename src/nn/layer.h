@@ -233,4 +233,17 @@ static inline float *imp_scratch_of(const imp_pass *pass, int worker)
     return pass->scratch + (size_t)worker * pass->scratch_stride;
 }
 
+/* The tiles of a convolution of 64 to 64 channels on this layer's maps, */
+static inline const imp_winograd *imp_winograd_of(const imp_layer *layer,
+                                                  const imp_kernels *kernels)
+{
+    return imp_winograd_for(kernels, layer->in.height, layer->in.width);
+}
+
+/* and the floats of its transformed weights. */
+static inline size_t imp_winograd_floats(const imp_layer *layer)
+{
+    return imp_tile_points(layer->in.height, layer->in.width) * IMP_CHANNELS * IMP_CHANNELS;
+}
+
 #endif

@@ -1,14 +1,13 @@
 /*
  * winograd_block.c - the fused block convolution, batch norm, ReLU, pool from 64 to 64 channels.
  *
- * Forward is two passes over the batch: convolve and take the moments, then normalise, cut and
- * pool. Backward is two passes as well: the two sums batch norm needs, then everything else tile by
- * tile. The convolution's bias is never added: batch norm would take it away again.
+ * Forward is two passes over the batch: convolve, take the moments and select the pooling windows'
+ * winners, then normalise and cut those. Backward is two passes as well: the two sums batch norm
+ * needs, then everything else tile by tile. The convolution's bias is never added: batch norm would
+ * take it away again.
  */
 #include "nn/batch_norm.h"
 #include "nn/layer.h"
-
-enum { MATRICES = IMP_POINTS * IMP_CHANNELS * IMP_CHANNELS };
 
 /* What lies in job->kept. */
 typedef struct kept_arrays {
@@ -32,8 +31,8 @@ static size_t out_floats(const imp_layer *layer)
 static kept_arrays arrays_of(const imp_job *job)
 {
     kept_arrays a = {.forward = job->kept};
-    a.adjoint = a.forward + MATRICES;
-    a.norm = (imp_norm *)(void *)(a.adjoint + MATRICES);
+    a.adjoint = a.forward + imp_winograd_floats(job->layer);
+    a.norm = (imp_norm *)(void *)(a.adjoint + imp_winograd_floats(job->layer));
     a.selected = (float *)(void *)(a.norm + 1);
     a.y = a.selected + job->pass->images * out_floats(job->layer);
     return a;
@@ -41,7 +40,7 @@ static kept_arrays arrays_of(const imp_job *job)
 
 static size_t kept(const imp_layer *layer, const imp_pass *pass)
 {
-    return 2 * MATRICES + sizeof(imp_norm) / sizeof(float) +
+    return 2 * imp_winograd_floats(layer) + sizeof(imp_norm) / sizeof(float) +
            pass->images * (out_floats(layer) + in_floats(layer));
 }
 
@@ -49,14 +48,12 @@ static size_t kept(const imp_layer *layer, const imp_pass *pass)
  * same place. */
 static size_t shared(const imp_layer *layer, const imp_pass *pass)
 {
-    (void)layer;
-    return pass->blocks * MATRICES;
+    return pass->blocks * imp_winograd_floats(layer);
 }
 
 static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
 {
-    (void)layer;
-    return kernels->scratch_floats;
+    return imp_winograd_of(layer, kernels)->scratch_floats;
 }
 
 static size_t infer_scratch(const imp_layer *layer, const imp_kernels *kernels, size_t images)
@@ -79,10 +76,10 @@ static void transform_weights(size_t block, int worker, void *context)
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
     kept_arrays a = arrays_of(job);
-    job->pass->kernels->winograd_weights(job->pass->parameters + layer->weight, layer->inputs, NULL,
-                                         imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
-                                         imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
-                                         a.forward, a.adjoint);
+    imp_winograd_of(layer, job->pass->kernels)
+        ->weights(job->pass->parameters + layer->weight, layer->inputs, NULL,
+                  imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
+                  imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1), a.forward, a.adjoint);
 }
 
 static void convolve_block(size_t block, int worker, void *context)
@@ -94,9 +91,10 @@ static void convolve_block(size_t block, int worker, void *context)
     imp_images images = imp_images_of(pass, block);
     imp_maps maps = maps_of(layer, images);
     size_t at = images.begin * in_floats(layer);
-    pass->kernels->winograd_forward(&maps, job->in[0] + at, a.forward, a.y + at,
-                                    (imp_moments *)(void *)pass->shared + block,
-                                    imp_scratch_of(pass, worker));
+    imp_winograd_of(layer, pass->kernels)
+        ->forward(&maps, job->in[0] + at, a.forward, a.norm->sign, a.y + at,
+                  a.selected + images.begin * out_floats(layer),
+                  (imp_moments *)(void *)pass->shared + block, imp_scratch_of(pass, worker));
 }
 
 static void pool_block(size_t block, int worker, void *context)
@@ -106,15 +104,15 @@ static void pool_block(size_t block, int worker, void *context)
     const imp_layer *layer = job->layer;
     kept_arrays a = arrays_of(job);
     imp_images images = imp_images_of(job->pass, block);
-    imp_maps maps = maps_of(layer, images);
-    size_t at = images.begin * out_floats(layer);
-    job->pass->kernels->pool_forward(&maps, a.y + images.begin * in_floats(layer), a.norm,
-                                     a.selected + at, job->out + at);
+    size_t at = images.begin * out_floats(layer), end = images.end * out_floats(layer);
+    job->pass->kernels->pool_forward((end - at) / IMP_CHANNELS, a.selected + at, a.norm,
+                                     job->out + at);
 }
 
 static void forward(const imp_job *job)
 {
     const imp_pass *pass = job->pass;
+    imp_norm_signs(job->layer, pass, arrays_of(job).norm);
     imp_parallel(ROW_BLOCKS, pass->threads, transform_weights, (void *)job);
     imp_each_block(job, convolve_block);
     imp_moments *moments = (imp_moments *)(void *)pass->shared;
@@ -147,11 +145,11 @@ static void backward_block(size_t block, int worker, void *context)
     imp_images images = imp_images_of(pass, block);
     imp_maps maps = maps_of(layer, images);
     size_t in_at = images.begin * in_floats(layer), out_at = images.begin * out_floats(layer);
-    float *part = pass->shared + block * MATRICES;
-    pass->kernels->winograd_backward(&maps, job->in[0] + in_at, a.y + in_at, a.selected + out_at,
-                                     job->out + out_at, job->dout + out_at, a.norm, a.adjoint, part,
-                                     job->din[0] ? job->din[0] + in_at : NULL,
-                                     imp_scratch_of(pass, worker));
+    float *part = pass->shared + block * imp_winograd_floats(layer);
+    imp_winograd_of(layer, pass->kernels)
+        ->backward(&maps, job->in[0] + in_at, a.y + in_at, a.selected + out_at, job->out + out_at,
+                   job->dout + out_at, a.norm, a.adjoint, part,
+                   job->din[0] ? job->din[0] + in_at : NULL, imp_scratch_of(pass, worker));
 }
 
 static void weight_gradient_block(size_t block, int worker, void *context)
@@ -159,11 +157,11 @@ static void weight_gradient_block(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_layer *layer = job->layer;
-    job->pass->kernels->winograd_weight_gradient(
-        job->pass->shared, job->pass->blocks, layer->inputs,
-        imp_block_begin(layer->inputs, ROW_BLOCKS, block),
-        imp_block_begin(layer->inputs, ROW_BLOCKS, block + 1),
-        job->pass->gradients + layer->weight);
+    imp_winograd_of(layer, job->pass->kernels)
+        ->weight_gradient(job->pass->shared, job->pass->blocks, layer->inputs,
+                          imp_block_begin(layer->inputs, ROW_BLOCKS, block),
+                          imp_block_begin(layer->inputs, ROW_BLOCKS, block + 1),
+                          job->pass->gradients + layer->weight);
 }
 
 static void backward(const imp_job *job)
@@ -184,30 +182,31 @@ static void backward(const imp_job *job)
 /* Frozen: weights with the norm folded in, transformed, then the bias that is left. */
 static size_t frozen(const imp_layer *layer)
 {
-    (void)layer;
-    return MATRICES + IMP_CHANNELS;
+    return imp_winograd_floats(layer) + IMP_CHANNELS;
 }
 
 static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
                    float *frozen)
 {
     (void)norm;
-    float scale[IMP_CHANNELS], *shift = frozen + MATRICES;
+    float scale[IMP_CHANNELS], *shift = frozen + imp_winograd_floats(layer);
     const float *bias = imp_bias_of(layer, pass);
     for (size_t c = 0; c < IMP_CHANNELS; c++) {
         imp_affine f = imp_running_fold(layer, pass, c, bias ? bias[c] : 0);
         scale[c] = f.scale;
         shift[c] = f.shift;
     }
-    pass->kernels->winograd_weights(pass->parameters + layer->weight, layer->inputs, scale, 0,
-                                    IMP_CHANNELS, frozen, NULL);
+    imp_winograd_of(layer, pass->kernels)
+        ->weights(pass->parameters + layer->weight, layer->inputs, scale, 0, IMP_CHANNELS, frozen,
+                  NULL);
 }
 
 static void infer(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
                   size_t images, const float *const *in, float *out, float *scratch)
 {
     imp_maps maps = maps_of(layer, (imp_images){0, images});
-    kernels->winograd_infer(&maps, in[0], frozen, frozen + MATRICES, out, scratch);
+    imp_winograd_of(layer, kernels)
+        ->infer(&maps, in[0], frozen, frozen + imp_winograd_floats(layer), out, scratch);
 }
 
 const imp_layer_kind imp_layer_winograd = {.kept = kept,

@@ -7,30 +7,28 @@
  */
 #include "nn/layer.h"
 
-enum { MATRICES = IMP_POINTS * IMP_CHANNELS * IMP_CHANNELS, ROW_BLOCKS = 8 };
+enum { ROW_BLOCKS = 8 };
 
 /* transformed weights, then in backward those of the adjoint and a block's part of the weight
  * gradient each; in forward the blocks' moments, which nobody asks for, lie there */
 static size_t shared(const imp_layer *layer, const imp_pass *pass)
 {
-    (void)layer;
-    return (2 + pass->blocks) * MATRICES;
+    return (2 + pass->blocks) * imp_winograd_floats(layer);
 }
 
-static float *adjoint_of(const imp_pass *pass)
+static float *adjoint_of(const imp_job *job)
 {
-    return pass->shared + MATRICES;
+    return job->pass->shared + imp_winograd_floats(job->layer);
 }
 
-static float *parts_of(const imp_pass *pass)
+static float *part_of(const imp_job *job, size_t block)
 {
-    return pass->shared + 2 * MATRICES;
+    return job->pass->shared + (2 + block) * imp_winograd_floats(job->layer);
 }
 
 static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
 {
-    (void)layer;
-    return kernels->scratch_floats;
+    return imp_winograd_of(layer, kernels)->scratch_floats;
 }
 
 static imp_maps maps_of(const imp_layer *layer, imp_images images)
@@ -43,10 +41,11 @@ static void transform_weights(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_pass *pass = job->pass;
-    pass->kernels->winograd_weights(pass->parameters + job->layer->weight, IMP_CHANNELS, NULL,
-                                    imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
-                                    imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
-                                    pass->shared, adjoint_of(pass));
+    imp_winograd_of(job->layer, pass->kernels)
+        ->weights(pass->parameters + job->layer->weight, IMP_CHANNELS, NULL,
+                  imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
+                  imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1), pass->shared,
+                  adjoint_of(job));
 }
 
 static void forward_block(size_t block, int worker, void *context)
@@ -57,9 +56,9 @@ static void forward_block(size_t block, int worker, void *context)
     imp_maps maps = maps_of(job->layer, images);
     size_t at = images.begin * imp_shape_floats(job->layer->in);
     float *out = job->out + at;
-    pass->kernels->winograd_forward(&maps, job->in[0] + at, pass->shared, out,
-                                    (imp_moments *)(void *)(parts_of(pass) + block * MATRICES),
-                                    imp_scratch_of(pass, worker));
+    imp_winograd_of(job->layer, pass->kernels)
+        ->forward(&maps, job->in[0] + at, pass->shared, NULL, out, NULL,
+                  (imp_moments *)(void *)part_of(job, block), imp_scratch_of(pass, worker));
     const float *bias = imp_bias_of(job->layer, pass);
     for (size_t p = 0; bias && p < maps.images * maps.height * maps.width; p++)
         for (size_t c = 0; c < IMP_CHANNELS; c++)
@@ -82,10 +81,10 @@ static void backward_block(size_t block, int worker, void *context)
     imp_images images = imp_images_of(pass, block);
     imp_maps maps = maps_of(job->layer, images);
     size_t at = images.begin * imp_shape_floats(job->layer->in);
-    pass->kernels->winograd_backward(&maps, job->in[0] + at, job->dout + at, NULL, NULL, NULL,
-                                     &itself, adjoint_of(pass), parts_of(pass) + block * MATRICES,
-                                     job->din[0] ? job->din[0] + at : NULL,
-                                     imp_scratch_of(pass, worker));
+    imp_winograd_of(job->layer, pass->kernels)
+        ->backward(&maps, job->in[0] + at, job->dout + at, NULL, NULL, NULL, &itself,
+                   adjoint_of(job), part_of(job, block), job->din[0] ? job->din[0] + at : NULL,
+                   imp_scratch_of(pass, worker));
 }
 
 static void weight_gradient_block(size_t block, int worker, void *context)
@@ -93,10 +92,11 @@ static void weight_gradient_block(size_t block, int worker, void *context)
     (void)worker;
     const imp_job *job = context;
     const imp_pass *pass = job->pass;
-    pass->kernels->winograd_weight_gradient(parts_of(pass), pass->blocks, IMP_CHANNELS,
-                                            imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
-                                            imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
-                                            pass->gradients + job->layer->weight);
+    imp_winograd_of(job->layer, pass->kernels)
+        ->weight_gradient(part_of(job, 0), pass->blocks, IMP_CHANNELS,
+                          imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block),
+                          imp_block_begin(IMP_CHANNELS, ROW_BLOCKS, block + 1),
+                          pass->gradients + job->layer->weight);
 }
 
 /* One sum per channel and block, each block's in the place of its part, which has served. */
@@ -106,7 +106,7 @@ static void bias_block(size_t block, int worker, void *context)
     const imp_job *job = context;
     imp_images images = imp_images_of(job->pass, block);
     size_t pixels = imp_shape_pixels(job->layer->in);
-    double *sum = (double *)(void *)(parts_of(job->pass) + block * MATRICES);
+    double *sum = (double *)(void *)part_of(job, block);
     for (size_t c = 0; c < IMP_CHANNELS; c++)
         sum[c] = 0;
     for (size_t p = images.begin * pixels; p < images.end * pixels; p++)
@@ -120,7 +120,7 @@ static void add_bias_gradient(const imp_job *job)
     for (size_t c = 0; c < IMP_CHANNELS; c++) {
         double sum = 0;
         for (size_t block = 0; block < job->pass->blocks; block++)
-            sum += ((double *)(void *)(parts_of(job->pass) + block * MATRICES))[c];
+            sum += ((double *)(void *)part_of(job, block))[c];
         job->pass->gradients[job->layer->bias + c] += (float)sum;
     }
 }

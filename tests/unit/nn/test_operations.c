@@ -103,6 +103,8 @@ static const test_row rows[] = {
     {BLOCK, 9, 63, 4, 4, UNIFORM, NULL_AND_TINY, true},
     {BLOCK, 3, 64, 6, 6, LARGE_MEAN, MIXED, false},
     {BLOCK, 3, 64, 6, 6, ZERO, MIXED, false},
+    {BLOCK, 2, 64, 26, 25, UNIFORM, MIXED, false}, /* tiles of 6x6, some with others all around */
+    {BLOCK, 2, 64, 20, 19, UNIFORM, MIXED, false}, /* and of 4x4 */
     {BLOCK "," BLOCK, 5, 1, 11, 9, UNIFORM, MIXED, true},
     {BLOCK "," BLOCK, 25, 1, 8, 8, UNIFORM, USUAL, false},
     {BLOCK "," BLOCK, 5, 3, 21, 21, UNIFORM, NULL_AND_TINY, false},

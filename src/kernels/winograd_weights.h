@@ -1,19 +1,32 @@
 /*
- * winograd_weights.c - filters into the transform domain, U = GgG', and weight gradients back out
+ * winograd_weights.h - filters into the transform domain, U = GgG', and weight gradients back out
  * of it, dg = G'dU G.
  *
  * Once per step and far from hot, so it is written for reading; the packing matches product.h.
  */
+#ifndef IMP_KERNELS_WINOGRAD_WEIGHTS_H
+#define IMP_KERNELS_WINOGRAD_WEIGHTS_H
+
 #include "kernels/variants.h"
 #include "kernels/winograd.h"
 
 /* G */
 static const float G[WINDOW][3] = {
+#if TILE == 4
     {1.0f / 4, 0, 0},
     {-1.0f / 6, -1.0f / 6, -1.0f / 6},
     {-1.0f / 6, 1.0f / 6, -1.0f / 6},
     {1.0f / 24, 1.0f / 12, 1.0f / 6},
     {1.0f / 24, -1.0f / 12, 1.0f / 6},
+#else
+    {1, 0, 0},
+    {-2.0f / 9, -2.0f / 9, -2.0f / 9},
+    {-2.0f / 9, 2.0f / 9, -2.0f / 9},
+    {1.0f / 90, 1.0f / 45, 2.0f / 45},
+    {1.0f / 90, -1.0f / 45, 2.0f / 45},
+    {32.0f / 45, 16.0f / 45, 8.0f / 45},
+    {32.0f / 45, -16.0f / 45, 8.0f / 45},
+#endif
     {0, 0, 1},
 };
 
@@ -51,26 +64,26 @@ static void transform_filters(const filters *f, size_t row, size_t column, const
 }
 
 /* Packs rows begin..end-1 of all points' matrices. A part of a row is put together in a buffer
- * first: the 36 matrices lie a power of two apart, and writing to all of them in turn would throw
+ * first: the matrices lie a power of two apart, and writing to all of them in turn would throw
  * each other's lines out of the cache. */
 static void pack(const filters *f, const float *scale, size_t begin, size_t end, float *packed)
 {
-    float line[IMP_POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
+    float line[POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
     size_t matrix = f->rows * f->columns;
     for (size_t row = begin; row < end; row++)
         for (size_t left = 0; left < f->columns; left += IMP_CHANNELS) {
             size_t right = f->columns - left < IMP_CHANNELS ? f->columns : left + IMP_CHANNELS;
             for (size_t column = left; column < right; column += LANES)
                 transform_filters(f, row, column, scale, &line[0][column - left]);
-            for (size_t point = 0; point < IMP_POINTS; point++)
+            for (size_t point = 0; point < POINTS; point++)
                 for (size_t column = left; column < right; column += LANES)
                     store(packed + point * matrix + packed_at(f->rows, f->columns, row, column),
                           load(&line[point][column - left]));
         }
 }
 
-void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float *scale,
-                               size_t begin, size_t end, float *forward, float *adjoint)
+static void transform_weights(const float *weights, size_t inputs, const float *scale, size_t begin,
+                              size_t end, float *forward, float *adjoint)
 {
     size_t filter = 9, row = inputs * filter, all = IMP_CHANNELS;
     pack(&(filters){weights, filter, row, all, all, inputs, all, false}, scale, begin, end,
@@ -80,22 +93,13 @@ void VARIANT(winograd_weights)(const float *weights, size_t inputs, const float 
              adjoint);
 }
 
-void VARIANT(convolve_weights)(const float *weights, size_t inputs, size_t outputs, bool adjoint,
-                               const float *scale, size_t begin, size_t end, float *packed)
-{
-    size_t filter = 9, row = inputs * filter;
-    filters there = {weights, filter, row, inputs, outputs, inputs, outputs, false};
-    filters back = {weights, row, filter, outputs, inputs, outputs, inputs, true};
-    pack(adjoint ? &back : &there, scale, begin, end, packed);
-}
-
 /* dweights += G'dU G for input channel `in` and the `count` outputs from `out` on, at most 64,
  * where dU of point p is the sum of parts[i * part + p * point], in order. */
 static void add_filters(const float *parts, size_t count, size_t part, size_t point, size_t inputs,
                         size_t in, size_t out, size_t outputs, float *dweights)
 {
-    float du[IMP_POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
-    for (size_t p = 0; p < IMP_POINTS; p++)
+    float du[POINTS][IMP_CHANNELS] __attribute__((aligned(64)));
+    for (size_t p = 0; p < POINTS; p++)
         for (size_t o = 0; o < outputs; o += LANES) {
             vec sum = load(parts + p * point + o);
             for (size_t i = 1; i < count; i++)
@@ -121,13 +125,24 @@ static void add_filters(const float *parts, size_t count, size_t part, size_t po
     }
 }
 
-void VARIANT(winograd_weight_gradient)(const float *parts, size_t count, size_t inputs,
-                                       size_t begin, size_t end, float *dweights)
+static void add_weight_gradient(const float *parts, size_t count, size_t inputs, size_t begin,
+                                size_t end, float *dweights)
 {
     enum { POINT = IMP_CHANNELS * IMP_CHANNELS };
     for (size_t in = begin; in < end; in++)
-        add_filters(parts + in * IMP_CHANNELS, count, IMP_POINTS * POINT, POINT, inputs, in, 0,
+        add_filters(parts + in * IMP_CHANNELS, count, POINTS * POINT, POINT, inputs, in, 0,
                     IMP_CHANNELS, dweights);
+}
+
+#if TILE == 4 /* what convolve.c needs of its weights */
+
+void VARIANT(convolve_weights)(const float *weights, size_t inputs, size_t outputs, bool adjoint,
+                               const float *scale, size_t begin, size_t end, float *packed)
+{
+    size_t filter = 9, row = inputs * filter;
+    filters there = {weights, filter, row, inputs, outputs, inputs, outputs, false};
+    filters back = {weights, row, filter, outputs, inputs, outputs, inputs, true};
+    pack(adjoint ? &back : &there, scale, begin, end, packed);
 }
 
 void VARIANT(convolve_weight_gradient)(const float *du, size_t inputs, size_t outputs, size_t begin,
@@ -140,3 +155,7 @@ void VARIANT(convolve_weight_gradient)(const float *du, size_t inputs, size_t ou
                         dweights);
         }
 }
+
+#endif
+
+#endif
