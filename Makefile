@@ -6,7 +6,7 @@ SETUP := scripts/setup.sh
 RELEASE := build/release
 MINUTES ?= 1
 
-.PHONY: build demo test test-long fuzz bench format lint symbols install uninstall wheel deb clean help
+.PHONY: build demo test test-long fuzz bench api format lint symbols install uninstall wheel deb dist clean help
 
 build: ## build the library and the command (the default)
 	@$(SETUP) build
@@ -33,6 +33,10 @@ fuzz: ## run the fuzzers, each for MINUTES (1)
 bench: build ## measure the speed and compare it with other libraries
 	@$(SETUP) bench
 	bench/run.sh
+
+api: build ## make pages of the C and the Python API, in build/api
+	@$(SETUP) long
+	scripts/api-docs.sh $(RELEASE)/lib/libimp.so build/api
 
 format: ## format the C files
 	@$(SETUP) test
@@ -63,6 +67,10 @@ deb: ## make Debian packages, in build/deb
 	cmake --preset deb
 	cmake --build --preset deb
 	cd build/deb && cpack
+
+dist: ## make a release: sources, wheel, Debian packages and checksums, in build/dist
+	@$(SETUP) build wheel package
+	scripts/dist.sh
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -184,7 +184,7 @@ install_and_consume() { # NAME BUILD-FOLDER
 
 make_packages() { # BUILD-FOLDER
     rm -f "$1"/*.deb
-    (cd "$1" && cpack) && [ "$(find "$1" -maxdepth 1 -name '*.deb' | wc -l)" -eq 4 ]
+    (cd "$1" && cpack) && [ "$(find "$1" -maxdepth 1 -name '*.deb' | wc -l)" -eq 5 ]
 }
 
 check_packages() { # BUILD-FOLDER
@@ -250,10 +250,18 @@ if [ "$long" = yes ]; then
         check "wheel: other Pythons, a clean Debian" tests/install/check-wheel.sh build/wheel/pyimp-*.whl
     fi
 
+    heading "Pages of the API"
+    check "api: pages by Doxygen and Sphinx" scripts/api-docs.sh build/gcc/lib/libimp.so build/api
+
+    heading "Python's types"
+    check "types: mypy and pyright" tests/install/check-types.sh build/types
+
     heading "Debian packages"
     if check "deb: build" configure_and_build deb && check "deb: pack" make_packages build/deb; then
         check "deb: lintian" check_packages build/deb
-        check "deb: in a clean Debian" tests/install/clean-debian.sh build/deb
+        for suite in bookworm trixie; do
+            check "deb: in a clean $suite" tests/install/clean-debian.sh build/deb "$suite"
+        done
     fi
 fi
 

@@ -27,10 +27,12 @@ except ImportError:
     )
 else:
     try:
-        from sklearn.utils.validation import validate_data  # since 1.6
+        from sklearn.utils.validation import validate_data  # type: ignore[no-redef] # since 1.6
     except ImportError:
 
-        def validate_data(estimator: Any, *data: Any, ensure_all_finite: bool, **how: Any) -> Any:
+        def validate_data(  # type: ignore[misc]
+            estimator: Any, *data: Any, ensure_all_finite: bool, **how: Any
+        ) -> Any:
             return estimator._validate_data(*data, force_all_finite=ensure_all_finite, **how)
 
 

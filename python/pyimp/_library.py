@@ -45,6 +45,7 @@ def _open(place: str) -> ctypes.CDLL:
         library = ctypes.CDLL(place)
     except OSError as reason:
         raise ImportError(str(reason)) from reason
+    name = ""
     try:
         for name, (result, arguments) in _api.FUNCTIONS.items():
             function = getattr(library, name)

@@ -42,7 +42,8 @@ def rule(given: Mapping[str, tuple[str, Any]]) -> _api.Rule:
     """A rule of the library: for its members what the estimator calls them and their values, which
     are numbers as the library describes them or 'auto'. The others are open."""
     result = _api.Rule()
-    for index, (member, _) in enumerate(_api.Rule._fields_):
+    for index, field in enumerate(_api.Rule._fields_):
+        member = field[0]
         name, value = given.get(member, (member, "auto"))
         option = library.imp_rule_option_at(index).contents
         setattr(result, member, _number(value, name, option))
@@ -53,8 +54,8 @@ def _number(value: Any, name: str, option: _api.OptionInfo) -> float:
     if isinstance(value, str) and value == "auto":
         return math.nan
     whole = option.kind == _api.INTEGER
-    if isinstance(value, Real) and option.least <= value <= option.most:
-        if math.isfinite(value) and (not whole or value == int(value)):
+    if isinstance(value, Real) and option.least <= value <= option.most:  # type: ignore[operator]
+        if math.isfinite(value) and (not whole or float(value).is_integer()):
             return float(value)
     wanted = "a whole number" if whole else "a number"
     bounds = f"of at least {option.least:g}"
@@ -114,12 +115,12 @@ def our_words() -> Iterator[None]:
 
 
 def share(value: Any, name: str, otherwise: str = "") -> float:
-    if isinstance(value, Real) and 0 <= value <= 1:
+    if isinstance(value, Real) and 0 <= value <= 1:  # type: ignore[operator]
         return float(value)
     raise ValueError(f"{name} is {value!r}; it is a number from 0 to 1{otherwise and ' '}{otherwise}")
 
 
-def choice(value: Any, name: str, choices: Mapping[str, int]) -> int:
+def choice(value: Any, name: str, choices: Mapping[Any, int]) -> int:
     if not isinstance(value, (str, bool)) or value not in choices:
         raise ValueError(f"{name} is {value!r}; there are {', '.join(map(repr, choices))}")
     return choices[value]

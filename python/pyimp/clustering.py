@@ -49,7 +49,7 @@ def _pairs(*given: tuple[ArrayLike | None, str]) -> Any:
         if array.min() < 0 or array.max() > 0xFFFFFFFF:
             raise ValueError(f"{name} has numbers of points that are below 0 or too large")
         found += [(int(a), int(b), name == "cannot_link") for a, b in array]
-    return (_api.ClusterPair * len(found))(*found)
+    return (_api.ClusterPair * len(found))(*(_api.ClusterPair(*pair) for pair in found))
 
 
 class _Clusterer(Shown, Output, ClusterMixin, BaseEstimator):

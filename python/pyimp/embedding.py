@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,9 +77,9 @@ class Embedding:
             ink=_parameters.choice(ink, "ink", _api.INKS),
             embedder=None if embedder is None else os.fsencode(embedder),
             patience=self.timeout,
-            cache=None if cache is None else os.fsencode(self.cache),
+            cache=None if self.cache is None else os.fsencode(self.cache),
         )
-        file = None if path is None else os.fsencode(self.path)
+        file = None if self.path is None else os.fsencode(self.path)
         self._model = create(library.imp_model_free, library.imp_model_open, file, options)
         info = library.imp_model_info_of(self._model).contents
         self.inversion = list(_api.INVERSIONS)[info.inversion]
@@ -120,6 +121,7 @@ class Embedding:
         -------
         ndarray of shape (n, dimensions), float32
         """
+        given: Any
         pictures = self._pictures_of(images)
         if pictures is None:
             images = self._as_input(np.asarray(images))

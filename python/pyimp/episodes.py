@@ -82,7 +82,7 @@ class Dataset:
     ) -> None:
         if ink not in _api.INKS:
             raise ValueError(f"ink must be one of {', '.join(_api.INKS)}, not {ink!r}")
-        self._given = {
+        self._given: dict[str, Any] = {
             "name": os.fspath(name),
             "size": size,
             "channels": channels,

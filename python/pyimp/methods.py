@@ -25,7 +25,8 @@ def names() -> list[str]:
     >>> "imp" in pyimp.methods.names()
     True
     """
-    found, index = [], 0
+    found: list[str] = []
+    index = 0
     while True:
         info = library.imp_method_at(index)
         if not info:

@@ -641,7 +641,7 @@ def _with(names: np.ndarray, marker: Any) -> np.ndarray:
     numbers = names.dtype.kind in "iuf" and isinstance(marker, Real)
     texts = names.dtype.kind == "U" and isinstance(marker, str)
     if numbers or texts:
-        return np.append(names, [marker])
+        return np.append(names, np.array([marker]))
     table = np.empty(len(names) + 1, object)
     table[:-1], table[-1] = names, marker
     return table

@@ -96,10 +96,10 @@ def map(  # noqa: A001 - it is one
     names = np.unique(labels[~none]) if not none.all() else np.empty(0, labels.dtype)
     colors = _colors(len(names))
     size = float(np.clip(20000 / max(len(points), 1), 4, 40))
-    ax.scatter(*flat[none].T, s=size, color=_NONE, linewidths=0, label="no label" if none.any() else None)
+    ax.scatter(flat[none, 0], flat[none, 1], s=size, color=_NONE, linewidths=0, label="no label" if none.any() else None)
     for name, color in zip(names, colors):
         of_class = flat[~none & (labels == name)]
-        ax.scatter(*of_class.T, s=size, color=[color], linewidths=0, alpha=0.8, label=str(name))
+        ax.scatter(of_class[:, 0], of_class[:, 1], s=size, color=[color], linewidths=0, alpha=0.8, label=str(name))
     title = f"{len(points):,} points"
     if centers is not None:
         places = project(np.asarray(centers))
@@ -108,8 +108,9 @@ def map(  # noqa: A001 - it is one
         areas = 60 + 240 * weights / max(weights.max(), 1e-30)
         color_of = {name: color for name, color in zip(names.tolist(), colors)}
         edges = [color_of.get(name, _NONE) for name in own.tolist()]
-        ax.scatter(*places.T, s=areas, facecolors="none", edgecolors="white", linewidths=3.5)
-        ax.scatter(*places.T, s=areas, facecolors="none", edgecolors=edges, linewidths=1.5)
+        for color, width in (("white", 3.5), (edges, 1.5)):
+            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": color, "linewidths": width}
+            ax.scatter(places[:, 0], places[:, 1], s=areas, **ring)
         title += f", {len(places)} clusters"
     ax.set(title=title, xticks=[], yticks=[])
     if 0 < len(names) <= 20 and (len(names) > 1 or none.any()):
@@ -271,7 +272,8 @@ def labels_against_accuracy(
             warnings.simplefilter("ignore")  # that few labels say little is what the figure shows
             return float(np.mean(np.asarray(fresh.fit(X, known).predict(X)) == truth))
 
-    suggester, asked = Suggester(X), []
+    suggester = Suggester(X)
+    asked: list[int] = []
     while len(asked) < max(counts):
         point = int(suggester.next()[0])
         suggester.answer(point, int(truth[point]))

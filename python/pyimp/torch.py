@@ -1,4 +1,4 @@
-"""Any PyTorch network trained through a method of imp: its loss as a module with gradients.
+"""Any PyTorch network trained through a method of imp: its loss as a module with gradients::
 
     loss = pyimp.torch.EpisodeLoss("imp", sigma_l=5)
     optimizer = torch.optim.Adam([*network.parameters(), *loss.parameters()], 1e-3)

@@ -71,7 +71,8 @@ class _Guard:
     """A callback that ends the work when it raises, and raises again afterwards."""
 
     def __init__(self, callback: Callable[..., Any] | None) -> None:
-        self.callback, self.raised = callback, None
+        self.callback = callback
+        self.raised: BaseException | None = None
 
     def __call__(self, *arguments: Any) -> bool:
         try:

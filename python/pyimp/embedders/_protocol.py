@@ -7,6 +7,7 @@ import json
 import os
 import struct
 import sys
+from typing import Any
 from collections.abc import Callable, Iterable, Sequence
 
 
@@ -89,7 +90,7 @@ def _answers(embed: Callable, paths: list[str]) -> list:
     return [_answers(embed, [path])[0] for path in paths]
 
 
-def _record(answer: object, dimensions: int) -> bytes:
+def _record(answer: Any, dimensions: int) -> bytes:
     if not isinstance(answer, Exception):
         values = array.array("f", [float(value) for value in answer])
         if len(values) == dimensions:

@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def _from_config(model: str) -> dict:
             config = json.load(file)
     except FileNotFoundError:
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     size, crop = config.get("size"), config.get("crop_size")
     if isinstance(size, dict):
         size = size.get("shortest_edge", size.get("height"))
@@ -108,16 +109,17 @@ def _from_config(model: str) -> dict:
 def _from_metadata(session) -> dict:
     known = session.get_modelmeta().custom_metadata_map
     found = {}
-    for key, read in dict(
+    readers: dict[str, Any] = dict(
         size=int, resize=int, mean=_three, deviation=_three, input=str, output=str
-    ).items():
+    )
+    for key, read in readers.items():
         if f"imp.{key}" in known:
             found[key] = read(known[f"imp.{key}"])
     return found
 
 
 def _settings(given: argparse.Namespace, session) -> dict:
-    chosen = {"mean": list(MEAN), "deviation": list(DEVIATION)}
+    chosen: dict[str, Any] = {"mean": list(MEAN), "deviation": list(DEVIATION)}
     chosen.update(_from_config(given.model))
     chosen.update(_from_metadata(session))
     for key in ("input", "output", "size", "resize", "mean", "deviation"):
@@ -186,7 +188,7 @@ class Network:
             scale = resize / min(image.size)
             wide, high = (max(size, round(side * scale)) for side in image.size)
             left, top = (wide - size) // 2, (high - size) // 2
-            image = image.resize((wide, high), Image.BICUBIC).crop(
+            image = image.resize((wide, high), Image.Resampling.BICUBIC).crop(
                 (left, top, left + size, top + size)
             )
         except Exception as error:
