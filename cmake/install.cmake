@@ -1,7 +1,8 @@
 # What `cmake --install` puts where: the command with its man pages and completions, the library, its
 # headers, and the two ways to find them, pkg-config's imp.pc and CMake's find_package(imp).
 #
-# The components are the packages that a distribution would make: imp, imp-mpi, libimp, libimp-dev.
+# The components are the packages that a distribution would make: imp, imp-mpi, libimp, libimp-dev and, where
+# IMP_PYTHON_DIR is set, python3-pyimp.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/imp)
@@ -55,6 +56,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results DESTINATION ${CMAKE_INSTAL
         COMPONENT imp)
 install(FILES ${PROJECT_SOURCE_DIR}/python/examples/digits.py
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples COMPONENT imp)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/notebooks DESTINATION ${CMAKE_INSTALL_DOCDIR}/python
+        COMPONENT imp)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         COMPONENT libimp-dev)
 
@@ -81,6 +84,13 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/imp-config.cmake.in im
 write_basic_package_version_file(imp-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/imp-config.cmake ${PROJECT_BINARY_DIR}/imp-config-version.cmake
         DESTINATION ${package_dir} COMPONENT libimp-dev)
+
+# The Python package, for distributions: pip is for everybody else.
+set(IMP_PYTHON_DIR "" CACHE STRING "Where to install the Python package, such as lib/python3/dist-packages")
+if(IMP_PYTHON_DIR)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/pyimp DESTINATION ${IMP_PYTHON_DIR} COMPONENT python3-pyimp
+          PATTERN "__pycache__" EXCLUDE PATTERN "libimp.so*" EXCLUDE)
+endif()
 
 add_custom_target(uninstall
                   COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt

@@ -1,5 +1,5 @@
-# Debian packages, made by `make deb`: imp, libimp0, libimp-dev and, where there is MPI, imp-mpi, one
-# for each component of install.cmake. A distribution's own packaging does not need this file.
+# Debian packages, made by `make deb`: imp, libimp0, libimp-dev, python3-pyimp and, where there is MPI,
+# imp-mpi, one for each component of install.cmake. A distribution's own packaging does not need this file.
 set(IMP_MAINTAINER "imp authors <imp@packages.invalid>" CACHE STRING
     "Whom the packages name as their maintainer")
 
@@ -12,6 +12,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL imp libimp libimp-dev)
 if(TARGET imp_mpi_command)
   list(APPEND CPACK_COMPONENTS_ALL imp-mpi)
+endif()
+if(IMP_PYTHON_DIR)
+  list(APPEND CPACK_COMPONENTS_ALL python3-pyimp)
 endif()
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian-files.cmake)
 set(CPACK_IMP_SOURCE ${PROJECT_SOURCE_DIR})
@@ -70,5 +73,34 @@ ${about}
 
 These are the headers, and the files by which pkg-config and CMake find the
 library.")
+
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_NAME python3-pyimp)
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_DEPENDS
+    "${library} (>= ${version}), python3 (>= 3.9), python3:any, python3-numpy")
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_RECOMMENDS python3-sklearn)
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_SUGGESTS "python3-matplotlib, python3-pandas, python3-torch")
+set(CPACK_DEBIAN_PYTHON3-PYIMP_DESCRIPTION "few-shot classification and clustering - Python
+${about}
+
+This is the Python package pyimp: estimators of scikit-learn's kind, episodes,
+methods with gradients, and training.")
+# Modules are compiled when the package comes, and go with it.
+foreach(pair "postinst;configure;py3compile" "prerm;;py3clean")
+  list(GET pair 0 script)
+  list(GET pair 1 when)
+  list(GET pair 2 program)
+  set(test "")
+  if(when)
+    set(test "[ \"$1\" = ${when} ] || exit 0\n")
+  endif()
+  file(WRITE ${PROJECT_BINARY_DIR}/debian/${script}
+       "#!/bin/sh\nset -e\n${test}if command -v ${program} >/dev/null; then\n    ${program} -p python3-pyimp\nfi\n")
+  file(CHMOD ${PROJECT_BINARY_DIR}/debian/${script} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+       GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endforeach()
+set(CPACK_DEBIAN_PYTHON3-PYIMP_PACKAGE_CONTROL_EXTRA
+    "${PROJECT_BINARY_DIR}/debian/postinst;${PROJECT_BINARY_DIR}/debian/prerm")
 
 include(CPack)

@@ -81,6 +81,11 @@ class Version(unittest.TestCase):
         header = (SOURCE / "include/imp/version.h").read_text()
         stated = re.search(r'IMP_VERSION_STRING "(.*)"', header).group(1)
         self.assertEqual(pyimp.__version__, stated)
+        citation = (SOURCE / "CITATION.cff").read_text()
+        self.assertIn(f"\nversion: {stated}\n", citation)
+        date = re.search(r'IMP_VERSION_DATE "(.*)"', header).group(1)
+        self.assertIn(f"\ndate-released: {date}\n", citation)
+        self.assertIn(f"\n## [{stated}] - {date}\n", (SOURCE / "CHANGELOG.md").read_text())
 
 
 if __name__ == "__main__":

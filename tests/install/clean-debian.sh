@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of a build in a Debian that has nothing else, and uses them there.
 #
-#   tests/install/clean-debian.sh BUILD-FOLDER
+#   tests/install/clean-debian.sh BUILD-FOLDER [SUITE]
 #
+# The suite is bookworm, for which they are built. On a later one, which has another MPI, imp-mpi is left out.
 # Exits with 77 where there is no debootstrap or nobody may run it. What it downloads is kept in the
 # build folder for the next time.
 set -euo pipefail
 
-build=$(realpath "${1:?usage: tests/install/clean-debian.sh BUILD-FOLDER}")
+build=$(realpath "${1:?usage: tests/install/clean-debian.sh BUILD-FOLDER [SUITE]}")
+suite=${2:-bookworm}
 here=$(realpath "$(dirname "$0")")
-cache=$build/debootstrap
+cache=$build/debootstrap-$suite
 
 skip() {
     echo "$1"
@@ -23,7 +25,7 @@ root=$(mktemp -d)
 trap 'rm -rf --one-file-system "$root"' EXIT
 chmod 755 "$root" # not everything inside runs as root
 mkdir -p "$cache"
-debootstrap --variant=minbase --cache-dir="$cache" bookworm "$root" ||
+debootstrap --variant=minbase --cache-dir="$cache" "$suite" "$root" ||
     skip "debootstrap could not make a Debian here"
 
 inside() {
@@ -32,9 +34,14 @@ inside() {
 }
 
 cp "$build"/*.deb "$root/tmp"
+mpi=yes
+[ "$suite" = bookworm ] || {
+    mpi=no
+    rm "$root"/tmp/imp-mpi_*.deb
+}
 cp -r "$here/../../examples" "$root/tmp"
 inside apt-get update -qq
-inside sh -c 'apt-get install -qq --no-install-recommends -y /tmp/*.deb man-db gcc libc6-dev openmpi-bin pkg-config'
+inside sh -c 'apt-get install -qq --no-install-recommends -y /tmp/*.deb man-db gcc libc6-dev '"$([ "$mpi" = no ] || echo openmpi-bin)"' pkg-config'
 
 inside imp --version
 inside imp data info glyphs --alphabets 3 --json >/dev/null
@@ -42,8 +49,12 @@ inside imp demo --updates 2 --episodes 2 --picture /tmp/demo.png
 [ -s "$root/tmp/demo.png" ]
 inside man -w imp
 inside man -w imp-train
-inside env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 \
-    imp-mpi --version
+[ "$mpi" = no ] || inside env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe \
+    -np 2 imp-mpi --version
+inside python3 -W error -c 'import pyimp
+data = pyimp.Dataset("glyphs", size=14)
+assert pyimp.Episodes(data, way=3)[5].pixels.shape == (18, 1, 14, 14)
+assert list(pyimp.InfiniteMixturePrototypes().fit([[0], [9], [1], [8]], ["a", "b", "a", "b"]).predict([[2]])) == ["a"]'
 inside bash -c 'source /usr/share/bash-completion/completions/imp && complete -p imp'
 
 # shellcheck disable=SC2016 # the shell inside expands it
@@ -51,8 +62,8 @@ inside sh -c 'cd /tmp/examples &&
     gcc mixture.c $(pkg-config --cflags --libs imp) -o mixture && ./mixture'
 
 # Removing them leaves nothing of ours behind.
-inside apt-get purge -qq -y imp imp-mpi libimp-dev libimp0
-left=$(inside find /usr /etc /var/lib -name 'imp' -o -name 'imp[-.]*' -o -name 'libimp*' -o -name '_imp')
+inside sh -c "apt-get purge -qq -y imp libimp-dev libimp0 python3-pyimp $([ "$mpi" = no ] || echo imp-mpi)"
+left=$(inside find /usr /etc /var/lib -name 'imp' -o -name 'imp[-.]*' -o -name 'libimp*' -o -name '_imp' -o -name 'pyimp*')
 [ -z "$left" ] || {
     echo "left behind: $left"
     exit 1
