@@ -690,6 +690,11 @@ FUNCTIONS = {
     ),
     "imp_mixture_free": (None, [_object]),
     "imp_mixture_add": (_status, [_object, _points, _labels, _count, _count, _new, _error]),
+    "imp_mixture_merge_as": (_status, [_object, _object, _labels, _new, _error]),
+    "imp_mixture_forget_class": (_status, [_object, c_int32, _new, _error]),
+    "imp_mixture_forget_clusters": (_status, [_object, c_void_p, _count, _new, _error]),
+    "imp_mixture_keep_newest": (_status, [_object, c_uint64, _new, _error]),
+    "imp_mixture_name_cluster": (_status, [_object, _count, c_int32, _new, _error]),
     "imp_mixture_predict": (
         _status,
         [_object, _points, _count, _count, c_bool, POINTER(MixturePredictions), _error],

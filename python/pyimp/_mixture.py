@@ -46,6 +46,26 @@ class Mixture:
     def add(self, x: np.ndarray, y: np.ndarray) -> Mixture:
         return self._create(library.imp_mixture_add, self._handle, address(x), address(y), *x.shape)
 
+    def merge(self, other: Mixture, numbers: np.ndarray) -> Mixture:
+        """With what `other` knows, whose classes have these numbers here."""
+        return self._create(
+            library.imp_mixture_merge_as, self._handle, other._handle, address(numbers)
+        )
+
+    def forget_class(self, number: int) -> Mixture:
+        return self._create(library.imp_mixture_forget_class, self._handle, number)
+
+    def forget_clusters(self, numbers: np.ndarray) -> Mixture:
+        return self._create(
+            library.imp_mixture_forget_clusters, self._handle, address(numbers), len(numbers)
+        )
+
+    def keep_newest(self, points: int) -> Mixture:
+        return self._create(library.imp_mixture_keep_newest, self._handle, points)
+
+    def name_cluster(self, cluster: int, number: int) -> Mixture:
+        return self._create(library.imp_mixture_name_cluster, self._handle, cluster, number)
+
     def predict(self, x: np.ndarray, open_set: bool, **arrays: np.ndarray) -> None:
         """Fills the arrays, which are called as in imp_mixture_predictions."""
         wanted = _api.MixturePredictions(**{name: address(a) for name, a in arrays.items()})

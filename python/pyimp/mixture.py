@@ -22,6 +22,7 @@ from ._estimator import (
     validate,
 )
 from ._library import address, threads
+from ._lifelong import LifeLong
 from ._mixture import Mixture
 from ._output import Output, Shown, listed
 from ._version import __version__
@@ -36,7 +37,7 @@ class _Fitted(NamedTuple):
     columns: np.ndarray  # the number of each label, in sorted order
 
 
-class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
+class InfiniteMixturePrototypes(LifeLong, Shown, Output, ClassifierMixin, BaseEstimator):
     """Classifies points by clusters, of which each class has as many as its points need.
 
     Every class begins as one cluster at the mean of its labelled points. A point that is farther
@@ -289,7 +290,8 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
         self, labels: np.ndarray, missing: np.ndarray, names: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The labels by number, -1 for none, and the names of all numbers: known ones keep their
-        numbers, new ones follow in their order."""
+        numbers, and new ones follow as they come, so that calls can be cut anywhere; the first ones
+        are sorted."""
         labeled = ~self._is_unlabeled(labels) & ~missing
         numbers = np.full(len(labels), -1, np.int32)
         if not np.any(labeled):
@@ -299,7 +301,7 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
             given = np.array(given.tolist())  # numbers that stood among None
         try:
             check_classification_targets(given)
-            found, inverse = np.unique(given, return_inverse=True)
+            found, first, inverse = np.unique(given, return_index=True, return_inverse=True)
         except TypeError as reason:
             raise ValueError(
                 "y has labels that cannot be sorted; all are numbers, or all are strings"
@@ -308,8 +310,11 @@ class InfiniteMixturePrototypes(Shown, Output, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has labels like {_told(found[0])}, the classes are like {_told(names[0])}"
             )
-        new = found[~np.isin(found, names)]
-        names = np.concatenate([names, new]) if len(names) > 0 else new
+        unknown = ~np.isin(found, names)
+        if len(names) > 0:
+            names = np.concatenate([names, found[unknown][np.argsort(first[unknown])]])
+        else:
+            names = found
         order = np.argsort(names)
         numbers[labeled] = order[np.searchsorted(names, found, sorter=order)][inverse]
         return numbers, names

@@ -254,7 +254,8 @@ class Labels(Case):
         floats = np.where(hidden < 0, np.nan, hidden)
         self.assertEqual(InfiniteMixturePrototypes().fit(x, floats).classes_.tolist(), [0, 1, 2, 3])
         labels = [None, -1, "a", "b"]  # and the marker, too
-        model = InfiniteMixturePrototypes(threshold=900).fit(x[:4], np.array(labels, object))
+        model = InfiniteMixturePrototypes(preset="paper", threshold=900)
+        model.fit(x[:4], np.array(labels, object))
         self.assertEqual(model.classes_.tolist(), ["a", "b"])
         model.partial_fit(x[:2], [None, "b"], classes=["a", "b"])
         model.partial_fit(x[:2], [None, None], classes=["a", "b"])
@@ -645,6 +646,66 @@ class Estimator(Case):
         with self.assertRaises(ValueError):
             model.set_params(beta=1)
         self.assertEqual(repr(model), "InfiniteMixturePrototypes(alpha=0.7, open_set=True)")
+
+
+class LifeLong(Case):
+    """What a model is told after it was fitted."""
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(0)
+        at = {"cat": (0, 0), "dog": (9, 0), "emu": (0, 9), "yak": (-40, -40)}
+        self.center = {name: np.array([place]) for name, place in at.items()}
+        self.points = {name: random.normal(size=(20, 2)) + place for name, place in at.items()}
+
+    def fit(self, *names):
+        x = np.concatenate([self.points[name] for name in names])
+        return InfiniteMixturePrototypes().fit(x, np.repeat(names, 20))
+
+    def assert_knows(self, model, *names):
+        self.assertEqual(list(model.classes_), sorted(names))
+        self.assertEqual([model.predict(self.center[n])[0] for n in names], list(names))
+
+    def test_one_class_first_is_no_worse_than_all_at_once(self):
+        with self.assertWarnsRegex(UserWarning, "say little"):
+            model = self.fit("dog")
+        for name in ("cat", "emu"):
+            model.partial_fit(self.points[name], [name] * 20)
+        self.assert_knows(model, "cat", "dog", "emu")
+        self.assertGreater(model.choice_["held_out"], 0)
+        self.assertLess(len(model.cluster_labels_), 30)
+
+    def test_merge(self):
+        model = self.fit("emu", "cat").merge(self.fit("dog", "cat"))
+        self.assert_knows(model, "cat", "dog", "emu")
+        with self.assertRaisesRegex(ValueError, "one mixture has numbers that its points chose"):
+            paper = InfiniteMixturePrototypes(preset="paper").fit(self.points["cat"], ["cat"] * 20)
+            model.merge(paper)
+
+    def test_forget(self):
+        model = self.fit("cat", "dog", "emu").forget(classes=["cat"])
+        self.assert_knows(model, "dog", "emu")
+        self.assertEqual(list(self.fit("cat", "dog").forget(keep_newest=25).classes_), ["cat", "dog"])
+        for wrong, sentence in (
+            ({"classes": ["cow"]}, "there is no class 'cow' to forget"),
+            ({"clusters": [99]}, "there is no cluster 99"),
+            ({"clusters": [-1]}, "clusters has -1"),
+            ({"keep_newest": 2}, "has no point among the newest 2"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                model.forget(**wrong)
+        self.assert_knows(model, "dog", "emu")
+
+    def test_a_cluster_is_named(self):
+        model = self.fit("cat", "dog").partial_fit(self.points["yak"], [None] * 20)
+        strange = np.flatnonzero(model.cluster_labels_ == -1)
+        cluster = strange[np.argmax(model.cluster_weights_[strange])]
+        before = len(model.cluster_labels_)
+        fewer = pickle.loads(pickle.dumps(model)).forget(clusters=[cluster])
+        self.assertEqual(len(fewer.cluster_labels_), before - 1)
+        model.name_cluster(cluster, "yak")
+        model.partial_fit(self.points["emu"], ["emu"] * 20)
+        self.assert_knows(model, "cat", "dog", "emu", "yak")
 
 
 if __name__ == "__main__":

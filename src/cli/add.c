@@ -16,10 +16,7 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
     IMP_POINT_OPTIONS(settings, files, "", "old ones or new ones", ""),
     IMP_POINT_MODEL_OPTION(settings, model),
-    {IMP_OPTION_HEADING("Output")},
-    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "where to write the new mixture; if not given it replaces the old one"},
-    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe it in JSON"},
+    IMP_MIXTURE_OUTPUT_OPTIONS(settings),
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -82,12 +79,9 @@ static int add(const settings *given, const imp_mixture *mixture, imp_labeled_ro
     imp_status status =
         imp_mixture_add(mixture, points->rows.values, points->labels, points->rows.count,
                         points->rows.dimensions, &grown, &error);
-    exit_status = status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
-                         : imp_keep_names(command, grown, &points->classes);
-    if (exit_status == IMP_GO_ON)
-        exit_status = imp_mixture_save(grown, output, &error)
-                          ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
-                          : imp_mixture_print(command, grown, given->json);
+    exit_status = status
+                      ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+                      : imp_mixture_finish(command, grown, &points->classes, output, given->json);
     imp_mixture_free(grown);
     return exit_status;
 }
@@ -113,9 +107,7 @@ int imp_command_add(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = imp_read_labeled_rows(command, &given.files, &points);
     if (status == IMP_GO_ON)
-        status = imp_mixture_lock(command, output, &lock);
-    if (status == IMP_GO_ON)
-        status = imp_mixture_read(command, argv[1], &mixture);
+        status = imp_mixture_take(command, argv[1], output, &mixture, &lock);
     if (status == IMP_GO_ON)
         status = add(&given, mixture, &points, output);
     imp_lock_release(&lock);

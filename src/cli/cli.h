@@ -50,8 +50,14 @@ int imp_command_cluster(int argc, char **argv);
 extern const imp_usage imp_fit_usage;
 int imp_command_fit(int argc, char **argv);
 
+extern const imp_usage imp_forget_usage;
+int imp_command_forget(int argc, char **argv);
+
 extern const imp_usage imp_label_usage;
 int imp_command_label(int argc, char **argv);
+
+extern const imp_usage imp_merge_usage;
+int imp_command_merge(int argc, char **argv);
 
 extern const imp_usage imp_metrics_usage;
 int imp_command_metrics(int argc, char **argv);
@@ -78,6 +84,9 @@ int imp_command_eval(int argc, char **argv);
 
 extern const imp_usage imp_model_usage;
 int imp_command_model(int argc, char **argv);
+
+extern const imp_usage imp_name_usage;
+int imp_command_name(int argc, char **argv);
 
 extern const imp_usage imp_demo_usage;
 int imp_command_demo(int argc, char **argv);

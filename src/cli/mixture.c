@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cli/class_names.h"
 #include "cli/vectors.h"
 
 int imp_mixture_read(const char *command, const char *path, imp_mixture **mixture)
@@ -19,6 +20,15 @@ int imp_mixture_lock(const char *command, const char *path, imp_lock *lock)
     if (imp_lock_take(lock, path, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return IMP_GO_ON;
+}
+
+int imp_mixture_take(const char *command, const char *path, const char *output,
+                     imp_mixture **mixture, imp_lock *lock)
+{
+    *mixture = NULL;
+    *lock = (imp_lock){-1};
+    int status = imp_mixture_lock(command, output, lock);
+    return status == IMP_GO_ON ? imp_mixture_read(command, path, mixture) : status;
 }
 
 const char *const imp_preset_names[] = {"auto", "paper", NULL};
@@ -158,4 +168,14 @@ int imp_mixture_print(const char *command, const imp_mixture *mixture, bool json
     fputs(text, stdout);
     free(text);
     return EXIT_SUCCESS;
+}
+
+int imp_mixture_finish(const char *command, imp_mixture *made, const imp_labels *names,
+                       const char *output, bool json)
+{
+    imp_error error;
+    int status = imp_keep_names(command, made, names);
+    if (status == IMP_GO_ON && imp_mixture_save(made, output, &error))
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return status == IMP_GO_ON ? imp_mixture_print(command, made, json) : status;
 }

@@ -38,6 +38,15 @@ extern const imp_option_info imp_unlabeled_weight_info;
      .help = "what an unlabelled point counts for where a labelled one counts 1"}
 /* clang-format on */
 
+/* Where a mixture goes that was made of another one; the settings have `output` and `json`. */
+/* clang-format off */
+#define IMP_MIXTURE_OUTPUT_OPTIONS(settings)                                                       \
+    {IMP_OPTION_HEADING("Output")},                                                                \
+    {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",       \
+     .help = "where to write the new mixture; if not given it replaces the old one"},              \
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe it in JSON"}
+/* clang-format on */
+
 /* The options of a mixture with these settings. */
 imp_mixture_options imp_choice_options(const imp_choice_settings *given, const imp_rule *rule);
 
@@ -56,6 +65,16 @@ int imp_mixture_lock(const char *command, const char *path, imp_lock *lock);
 
 /* Reads a mixture; returns IMP_GO_ON, or the status to exit with after a sentence. */
 int imp_mixture_read(const char *command, const char *path, imp_mixture **mixture);
+
+/* Both, for a command that changes what is at `path` into what will be at `output`. Release the
+ * lock and free the mixture whatever is returned. */
+int imp_mixture_take(const char *command, const char *path, const char *output,
+                     imp_mixture **mixture, imp_lock *lock);
+
+/* Saves what was made, with the names of its classes, and describes it; returns the status to exit
+ * with. */
+int imp_mixture_finish(const char *command, imp_mixture *made, const imp_labels *names,
+                       const char *output, bool json);
 
 /* Describes a mixture on stdout; returns the status to exit with. */
 int imp_mixture_print(const char *command, const imp_mixture *mixture, bool json);
