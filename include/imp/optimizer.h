@@ -22,6 +22,9 @@ typedef struct imp_optimizer_options {
     double decay;        /* RMSProp: decay of the mean square, in [0, 1) */
     double beta1, beta2; /* Adam: decay of the two moments, in [0, 1) */
     double eps;          /* added to the square root, > 0 */
+    /* Decoupled weight decay (Loshchilov & Hutter 2019; with Adam this is AdamW): each step first
+     * multiplies the parameters by 1 - rate * weight_decay. At least 0; the default is 0. */
+    double weight_decay;
 } imp_optimizer_options;
 
 /* The usual values: RMSProp with decay 0.9 and eps 1e-10 as in the paper, SGD without momentum,

@@ -1,6 +1,7 @@
 /*
  * optimizer.c - RMSProp (Tieleman & Hinton 2012), SGD and Adam (Kingma & Ba 2015), with PyTorch's
- * formulas: the root of the mean square plus eps divides the gradient.
+ * formulas: the root of the mean square plus eps divides the gradient, and weight decay is
+ * decoupled from the gradient.
  */
 #include <imp/optimizer.h>
 
@@ -54,6 +55,10 @@ static imp_status check(const imp_optimizer_options *options, imp_error *error)
         status = check_fraction(options->beta1, "beta1", error);
     if (!status)
         status = check_fraction(options->beta2, "beta2", error);
+    if (!status && !(options->weight_decay >= 0 && isfinite(options->weight_decay)))
+        status = imp_fail(error, IMP_EINVAL,
+                          "the optimizer's weight_decay is %g; it should be finite and at least 0",
+                          options->weight_decay);
     return status;
 }
 
@@ -130,6 +135,11 @@ void imp_optimizer_step(imp_optimizer *optimizer, float *parameters, const float
                         double rate)
 {
     optimizer->steps++;
+    if (optimizer->options.weight_decay > 0) {
+        float kept = (float)(1 - rate * optimizer->options.weight_decay);
+        for (size_t i = 0; i < optimizer->count; i++)
+            parameters[i] *= kept;
+    }
     switch (optimizer->options.kind) {
     case IMP_RMSPROP:
         step_rmsprop(optimizer, parameters, gradients, rate);

@@ -48,7 +48,7 @@ struct imp_settings {
     const char *embedded_by; /* "NAME VERSION" of the embedder whose vectors the data are, or "" */
     int64_t updates, accumulate;
     int optimizer;
-    double rate, clip, average_weights, loss_limit;
+    double rate, clip, weight_decay, average_weights, loss_limit;
     int64_t halve_from, halve_every, fade_until, seed;
     int64_t validate_every, validation_episodes, validation_way, checkpoint_every, log_every;
     imp_augmentation augment;

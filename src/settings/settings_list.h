@@ -86,6 +86,8 @@
     INTEGER(fade_until, "fade-until", 0, INT64_MAX, "0",                                           \
             "update at which a rate that falls evenly is 0; 0 does not let it fall")               \
     NUMBER(clip, "clip", 0, INFINITY, "1000", "longest gradient; 0 does not clip")                 \
+    NUMBER(weight_decay, "weight-decay", 0, 1000, "0",                                             \
+           "decoupled decay of the network's weights, times the rate, per update (AdamW)")         \
     NUMBER(average_weights, "average-weights", 0, 0.999999, "0",                                   \
            "decay of an average over the updates, which is tested and kept; 0 makes none")         \
     NUMBER(loss_limit, "loss-limit", 0, INFINITY, "1e6", "a larger loss ends the run")             \

@@ -93,7 +93,9 @@ imp_learner_options imp_settings_learner(const imp_settings *settings)
 
 imp_optimizer_options imp_settings_optimizer(const imp_settings *settings)
 {
-    return imp_optimizer_defaults((imp_optimizer_kind)settings->optimizer);
+    imp_optimizer_options options = imp_optimizer_defaults((imp_optimizer_kind)settings->optimizer);
+    options.weight_decay = settings->weight_decay;
+    return options;
 }
 
 double imp_settings_rate(const imp_settings *settings, uint64_t update)

@@ -38,9 +38,12 @@ imp_status imp_updater_make(imp_updater *updater, imp_network *network, imp_lear
     if (!status)
         status = imp_optimizer_create(imp_network_parameter_count(network), options,
                                       &updater->network_optimizer, error);
+    /* the learner's parameters do not decay: a sigma should not tend to 1 */
+    imp_optimizer_options steady = options ? *options : imp_optimizer_defaults(IMP_RMSPROP);
+    steady.weight_decay = 0;
     if (!status)
         status =
-            imp_optimizer_create(updater->value_count, options, &updater->value_optimizer, error);
+            imp_optimizer_create(updater->value_count, &steady, &updater->value_optimizer, error);
     if (status) {
         imp_updater_clear(updater);
         return status;

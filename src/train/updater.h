@@ -30,7 +30,8 @@ typedef struct imp_updater {
 } imp_updater;
 
 /* Joins a network and a learner on it, which then belong to the updater, on failure too. `options`
- * as for imp_optimizer_create(). Free with imp_updater_clear(). */
+ * as for imp_optimizer_create(); weight decay applies to the network only. Free with
+ * imp_updater_clear(). */
 imp_status imp_updater_make(imp_updater *updater, imp_network *network, imp_learner *learner,
                             const imp_optimizer_options *options, imp_error *error);
 

@@ -89,6 +89,20 @@ CHECK
     [[ $stderr == *"'--average-weights' needs a number from 0 to 0.999999, not '1'"* ]]
 }
 
+@test "weights decay, to the same bits after a break" {
+    decay=("${tiny[@]}" --optimizer adam --weight-decay 0.5)
+    "$IMP" train --quiet --out whole --threads 1 "${decay[@]}"
+    "$IMP" train --quiet --out parts --threads 2 "${decay[@]}" --updates 7
+    "$IMP" train --quiet --resume parts --updates 12
+    cmp whole/model.safetensors parts/model.safetensors
+    "$IMP" train --quiet --out plain "${tiny[@]}" --optimizer adam
+    run cmp -s whole/model.safetensors plain/model.safetensors
+    [ "$status" -eq 1 ]
+    run --separate-stderr "$IMP" train --out bad "${tiny[@]}" --weight-decay -1
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"'--weight-decay' needs a number from 0 to 1000, not '-1'"* ]]
+}
+
 @test "maml trains to the same bits on any number of threads and after a break" {
     adapt=("${tiny[@]}" --learner maml --inner-rate 0.1 --inner-steps 2 --test-steps 3)
     "$IMP" train --quiet --out whole --threads 1 "${adapt[@]}"

@@ -62,6 +62,37 @@ static void test_formulas(void **state)
     }
 }
 
+/* Five steps of PyTorch 2's AdamW in double precision, lr 0.1 and weight_decay 0.05. Without a
+ * gradient, every optimizer's decay is the same. */
+static void test_weight_decay(void **state)
+{
+    (void)state;
+    static const double torch[3] = {0.495027074, -1.455472576, 0.763943105};
+    imp_optimizer_options options = imp_optimizer_defaults(IMP_ADAM);
+    options.weight_decay = 0.05;
+    imp_optimizer *optimizer;
+    assert_int_equal(imp_optimizer_create(3, &options, &optimizer, NULL), IMP_OK);
+    float x[3] = {1, -2, 0.5F};
+    for (int t = 1; t <= 5; t++) {
+        const float g[3] = {0.3F * (float)t, -0.7F, 0.1F * (float)(t - 3)};
+        imp_optimizer_step(optimizer, x, g, 0.1);
+    }
+    imp_optimizer_free(optimizer);
+    for (size_t i = 0; i < 3; i++)
+        if (!(fabs(x[i] - torch[i]) <= 1e-6))
+            fail_msg("AdamW: %.9g is not %.9g", x[i], torch[i]);
+
+    for (imp_optimizer_kind kind = IMP_RMSPROP; kind <= IMP_ADAM; kind++) {
+        options.kind = kind;
+        const float none = 0;
+        float y = 3;
+        assert_int_equal(imp_optimizer_create(1, &options, &optimizer, NULL), IMP_OK);
+        imp_optimizer_step(optimizer, &y, &none, 0.1);
+        imp_optimizer_free(optimizer);
+        assert_true(y == 3 * (float)(1 - 0.1 * 0.05));
+    }
+}
+
 /* What a checkpoint keeps is enough to go on to the same bits. */
 static void test_resume(void **state)
 {
@@ -117,6 +148,9 @@ static void test_refusals(void **state)
     o = imp_optimizer_defaults(IMP_RMSPROP);
     o.eps = 1e-50; /* nothing at all in float */
     refused(o, "eps is 1e-50");
+    o = imp_optimizer_defaults(IMP_ADAM);
+    o.weight_decay = -0.1;
+    refused(o, "weight_decay is -0.1");
     o = imp_optimizer_defaults(IMP_SGD);
     o.size = 1;
     refused(o, "sizeof(imp_optimizer_options)");
@@ -126,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_weight_decay),
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_refusals),
     };

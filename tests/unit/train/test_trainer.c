@@ -313,6 +313,38 @@ static void the_average_of_the_updates_is_what_is_kept(void **state)
     imp_settings_clear(&settings);
 }
 
+/* The first update with weight decay ends rate * weight-decay of every weight below the one
+ * without; statistics and sigma do not decay. */
+static void weights_decay_by_the_rate(void **state)
+{
+    (void)state;
+    imp_settings settings = tiny_settings("imp");
+    imp_dataset *dataset = tiny_dataset(&settings);
+    size_t count, decayed_count = 0, steady_count = 0;
+    settings.updates = 0;
+    float *start = trained(&settings, dataset, NULL, &count);
+    settings.updates = 1;
+    float *plain = trained(&settings, dataset, NULL, &count);
+    settings.weight_decay = 2;
+    float *decayed = trained(&settings, dataset, NULL, &count);
+    for (size_t i = 0; i < count; i++) {
+        double less = (double)plain[i] - decayed[i], all = settings.rate * 2 * start[i];
+        if (fabs(less - all) <= 1e-6 * (1 + fabs(start[i])))
+            decayed_count += fabs(all) > 1e-5;
+        else if (less == 0)
+            steady_count++;
+        else
+            fail_msg("number %zu, %.9g at first, decayed by %.9g, not %.9g", i, start[i], less,
+                     all);
+    }
+    assert_true(decayed_count > count / 2 && steady_count > 0);
+    imp_release(start);
+    imp_release(plain);
+    imp_release(decayed);
+    imp_dataset_free(dataset);
+    imp_settings_clear(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +356,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(minutes_decide_the_updates, scratch_setup, tree_teardown),
         cmocka_unit_test(a_run_that_diverges_says_so),
         cmocka_unit_test(the_average_of_the_updates_is_what_is_kept),
+        cmocka_unit_test(weights_decay_by_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
