@@ -10,7 +10,8 @@ usage: torch_network.py nchw|channels-last|mkldnn|frozen|frozen-channels-last|co
   frozen                evaluation through torch.jit.freeze and optimize_for_inference
   frozen-channels-last  the same from a channels_last model
   compiled              channels_last through torch.compile with its search for the fastest kernels
-                        (max-autotune); PyTorch 2 and a C++ compiler
+                        (max-autotune), in evaluation with the weights frozen into the code
+                        (freezing); PyTorch 2 and a C++ compiler
   best                  each of these that applies is timed on the configuration asked for, and the
                         fastest is then measured
 
@@ -104,6 +105,8 @@ def training_step(model, x, grad, way):
         x = x.contiguous(memory_format=torch.channels_last)
         grad = grad.contiguous(memory_format=torch.channels_last)
     if way == "compiled":
+        from torch._inductor import config
+        config.freezing = False
         model = compiled(model)
 
     def step():
@@ -141,6 +144,8 @@ def evaluation_step(model, x, way):
             forward = torch.jit.optimize_for_inference(
                 torch.jit.freeze(torch.jit.trace(folded, x)))
     elif way == "compiled":
+        from torch._inductor import config
+        config.freezing = True  # weights are constants, which oneDNN may lay out beforehand
         forward = compiled(folded)
     else:
         forward = folded
