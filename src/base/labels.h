@@ -14,6 +14,8 @@
 
 #include <imp/status.h>
 
+#include "base/file.h"
+
 typedef struct imp_labels {
     size_t count;
     int32_t *label; /* (count): the number of its class, or -1 */
@@ -43,6 +45,24 @@ imp_status imp_labels_renumber(imp_labels *labels, const char *const *known, siz
  * name with a line break is refused there, IMP_EINVAL. */
 imp_status imp_labels_save(const char *path, const int32_t *label, size_t count,
                            const imp_labels *names, imp_error *error);
+
+/* The same some at a time, of which there will be `count` in all. `names` has to stay. After a
+ * failure, and after commit, there is nothing left; abandon is harmless then, and on a zeroed one.
+ */
+typedef struct imp_labels_writer {
+    imp_writer file;
+    const imp_labels *names;
+    bool npy;
+    uint32_t *wide; /* room for a text of `width` characters, where texts go to a .npy file */
+    size_t width;
+} imp_labels_writer;
+
+imp_status imp_labels_begin(imp_labels_writer *writer, const char *path, size_t count,
+                            const imp_labels *names, imp_error *error);
+imp_status imp_labels_append(imp_labels_writer *writer, const int32_t *label, size_t count,
+                             imp_error *error);
+imp_status imp_labels_commit(imp_labels_writer *writer, imp_error *error);
+void imp_labels_abandon(imp_labels_writer *writer);
 
 /* Whether names say no more than the numbers of the classes do: "0", "1", ... */
 bool imp_names_are_numbers(const char *const *names, size_t count);

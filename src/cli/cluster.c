@@ -69,9 +69,7 @@ static const imp_option options[] = {
      .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "write the cluster of each point there (.npy), not to standard output"},
-    {IMP_OPTION_INTEGER(settings, memory), .name = "memory", .argument = "MB",
-     .integers = {0, INT32_MAX}, .initial = "256",
-     .help = "numbers of each point beyond so much lie in a file beside the output"},
+    IMP_MEMORY_OPTION(settings, memory, "numbers of each point"),
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 
@@ -409,16 +407,6 @@ static int write_output(const settings *given, const imp_clustering *found)
     return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }
 
-/* Where numbers of many points go: beside the output or, without one, where temporary files go. */
-static char *scratch_folder(const settings *given)
-{
-    const char *temporary = getenv("TMPDIR");
-    const char *slash = given->output ? strrchr(given->output, '/') : NULL;
-    if (!given->output)
-        return strdup(temporary ? temporary : "/tmp");
-    return slash ? strndup(given->output, (size_t)(slash - given->output) + 1) : strdup(".");
-}
-
 static int cluster(const settings *given, const imp_point_source *points, const told *said)
 {
     imp_cluster_options cluster_options = imp_cluster_options_from(given);
@@ -433,7 +421,7 @@ static int cluster(const settings *given, const imp_point_source *points, const 
     imp_clustering *found;
     imp_error error;
     watch own = {.line = imp_progress_start(false), .begin = imp_clock()};
-    char *folder = scratch_folder(given);
+    char *folder = imp_scratch_folder(given->output);
     const imp_cluster_means means = {
         .ranks = imp_job_ranks(),
         .place = {.folder = folder, .memory = (size_t)given->memory << 20},

@@ -1,5 +1,5 @@
 /* destination.c - looks at where output is to go, without leaving a trace there. */
-#define _DEFAULT_SOURCE /* realpath */
+#define _DEFAULT_SOURCE /* realpath, strndup */
 
 #include "cli/destination.h"
 
@@ -111,4 +111,13 @@ int imp_check_inputs(const char *command, const char *output, const char *const 
                                 inputs[i]);
     }
     return IMP_GO_ON;
+}
+
+char *imp_scratch_folder(const char *output)
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *slash = output ? strrchr(output, '/') : NULL;
+    if (!output)
+        return strdup(temporary ? temporary : "/tmp");
+    return slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
 }

@@ -8,6 +8,9 @@
 #define IMP_CLI_DESTINATION_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "cli/options.h"
 
 /* A file to be written. */
 typedef struct imp_destination {
@@ -30,5 +33,17 @@ int imp_check_folder(const char *command, const char *folder, const char *source
  * among the inputs, stands for nothing. */
 int imp_check_inputs(const char *command, const char *output, const char *const *inputs,
                      size_t count);
+
+/* The folder for scratch, to be freed: that of the output or, where that is NULL, that of temporary
+ * files. NULL when memory runs out. */
+char *imp_scratch_folder(const char *output);
+
+/* How much of what lies there otherwise is held in memory. */
+#define IMP_MEMORY_OPTION(settings, member, what)                                             \
+    {                                                                                         \
+        IMP_OPTION_INTEGER(settings, member),                                                 \
+            .name = "memory", .argument = "MB", .integers = {0, INT32_MAX}, .initial = "256", \
+            .help = what " beyond so much lie in a file beside the output"                    \
+    }
 
 #endif

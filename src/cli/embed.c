@@ -16,6 +16,7 @@
 typedef struct settings {
     imp_picture_settings pictures;
     const char *output, *names, *labels;
+    int64_t memory;
 } settings;
 
 static const imp_option options[] = {
@@ -30,6 +31,7 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
      .help = "for one folder whose sub-folders are classes: where to write the classes, numbered "
              "in the order of their names (.npy)"},
+    IMP_MEMORY_OPTION(settings, memory, "vectors of pictures"),
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -83,13 +85,17 @@ static int check_names(const imp_gallery *gallery, const char *path)
 
 static imp_status write_vectors(const imp_embedded *pictures, imp_writer *writer, imp_error *error)
 {
+    enum { BLOCK = 4096 };
     const imp_rows *rows = &pictures->rows;
-    imp_array array = {.dtype = IMP_FLOAT32,
-                       .rank = 2,
-                       .shape = {rows->count, rows->dimensions},
-                       .count = rows->count * rows->dimensions,
-                       .data = rows->values};
-    return imp_npy_write(writer, &array, error);
+    const size_t shape[2] = {rows->count, rows->dimensions};
+    imp_status status = imp_npy_begin(writer, IMP_FLOAT32, 2, shape, error);
+    for (size_t begin = 0, end; begin < rows->count && !status; begin = end) {
+        end = rows->count - begin < BLOCK ? rows->count : begin + BLOCK;
+        status = imp_writer_write(writer, rows->values + begin * rows->dimensions,
+                                  (end - begin) * rows->dimensions * sizeof *rows->values, error);
+        imp_spill_leave(&pictures->room, begin, end);
+    }
+    return status;
 }
 
 static imp_status write_names(const imp_embedded *pictures, imp_writer *writer, imp_error *error)
@@ -219,7 +225,7 @@ int imp_command_embed(int argc, char **argv)
     if (given.labels && (operands != 1 || !imp_is_folder_or_archive(argv[1])))
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--labels needs one folder, whose sub-folders are the classes");
-    char *beside = names_beside(given.output);
+    char *beside = names_beside(given.output), *folder = imp_scratch_folder(given.output);
     imp_model *model = NULL;
     imp_embedded pictures = {0};
     const imp_destination files[FILES] = {
@@ -227,8 +233,8 @@ int imp_command_embed(int argc, char **argv)
         [NAMES] = {"--names", "a text file", given.names ? given.names : beside},
         [LABELS] = {"--labels", "a .npy file", given.labels},
     };
-    status = beside ? imp_check_files(command, files, FILES)
-                    : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    status = beside && folder ? imp_check_files(command, files, FILES)
+                              : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
     for (int i = 0; i < FILES && status == IMP_GO_ON; i++)
         status = imp_check_inputs(command, files[i].path, &given.pictures.model, 1);
     if (status == IMP_GO_ON)
@@ -236,6 +242,7 @@ int imp_command_embed(int argc, char **argv)
                      ? imp_gather_classes(command, &given.pictures, argv[1], &pictures)
                      : imp_gather_pictures(command, &given.pictures, argv + 1, operands, &pictures);
     if (status == IMP_GO_ON) {
+        pictures.place = (imp_spill_place){.folder = folder, .memory = (size_t)given.memory << 20};
         imp_tell_passed_over(command, &pictures.gallery, NULL);
         status = check_names(&pictures.gallery, files[NAMES].path);
     }
@@ -253,5 +260,6 @@ int imp_command_embed(int argc, char **argv)
     imp_embedded_clear(&pictures);
     imp_model_free(model);
     free(beside);
+    free(folder);
     return status;
 }

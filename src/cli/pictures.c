@@ -204,6 +204,8 @@ typedef struct watch {
     imp_progress_line line;
     double begin;
     size_t first; /* how many were done when it began to show */
+    const imp_spill *room;
+    size_t left; /* how many of its rows are not needed for a while */
 } watch;
 
 static void tell_skipped(const char *fault, void *context)
@@ -216,6 +218,10 @@ static void tell_skipped(const char *fault, void *context)
 static imp_status show_progress(size_t done, size_t total, imp_error *error, void *context)
 {
     watch *own = context;
+    if (!imp_ranks_any(imp_job_ranks())) { /* they count their own */
+        imp_spill_leave(own->room, own->left, done);
+        own->left = done;
+    }
     if (imp_progress_due(&own->line, false)) {
         char text[80];
         double spent = imp_clock() - own->begin, left = NAN;
@@ -236,26 +242,30 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
 {
     imp_gallery *gallery = &pictures->gallery;
     size_t dimensions = imp_model_info_of(model)->dimensions;
-    watch own = {
-        .command = command, .word = imp_picture_word(settings), .line = imp_progress_start(false)};
+    watch own = {.command = command,
+                 .word = imp_picture_word(settings),
+                 .line = imp_progress_start(false),
+                 .room = &pictures->room};
     imp_embed_listener listener = {.skip = settings->skip_broken ? tell_skipped : NULL,
                                    .progress = show_progress,
                                    .context = &own};
     imp_error error;
     int status = IMP_GO_ON;
-    float *values = calloc(gallery->count ? gallery->count : 1, dimensions * sizeof *values);
     if (settings->embedder)
         imp_interrupt_catch(); /* there may be temporary files, and a program to end */
-    if (!values)
-        status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory for %zu %ss",
-                              gallery->count, own.word);
-    else if (imp_embed_gallery(model, gallery, imp_job_ranks(), (int)settings->threads, &listener,
-                               values, &error))
+    if (imp_spill_create(&pictures->room, &pictures->place, gallery->count,
+                         dimensions * sizeof(float), &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    float *values = pictures->room.values;
+    if (!pictures->room.mapped) /* files that cannot be read have no vector */
+        memset(values, 0, gallery->count * dimensions * sizeof *values);
+    if (imp_embed_gallery(model, gallery, imp_job_ranks(), (int)settings->threads, &listener,
+                          values, &error))
         status = IMP_EXIT_FAILURE;
     imp_progress_end(&own.line);
-    if (status == IMP_EXIT_FAILURE && values)
+    if (status == IMP_EXIT_FAILURE)
         status = fail(command, &error);
-    else if (status == IMP_GO_ON && gallery->count == 0)
+    else if (gallery->count == 0)
         status = imp_complain(IMP_EXIT_FAILURE, command, "none of the %ss could be read", own.word);
     pictures->rows = (imp_rows){values, gallery->count, dimensions};
     return status;
@@ -293,6 +303,6 @@ const char *imp_tell_coloured(const char *command, const imp_picture_settings *s
 void imp_embedded_clear(imp_embedded *pictures)
 {
     imp_gallery_clear(&pictures->gallery);
-    free(pictures->rows.values);
+    imp_spill_release(&pictures->room);
     *pictures = (imp_embedded){0};
 }

@@ -5,6 +5,7 @@
 #ifndef IMP_CLI_PICTURES_H
 #define IMP_CLI_PICTURES_H
 
+#include "base/spill.h"
 #include "cli/vectors.h"
 #include "data/gallery.h"
 #include "model/embed.h"
@@ -65,7 +66,9 @@ int imp_open_model(const char *command, const imp_picture_settings *settings, im
 /* Pictures and a row of floats for each. */
 typedef struct imp_embedded {
     imp_gallery gallery;
-    imp_rows rows;
+    imp_rows rows;         /* which lie in: */
+    imp_spill room;        /* a row of it for each picture that was gathered */
+    imp_spill_place place; /* where they may go; zeroed: they stay in memory */
 } imp_embedded;
 
 /* Gathers pictures, or files of any kind for an embedder: `paths` are pictures, and folders and

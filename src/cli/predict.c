@@ -60,11 +60,14 @@ typedef struct job {
     const settings *given;
     const imp_mixture *mixture;
     imp_reader reader;
+    bool once; /* points can be read once */
     size_t classes, outcomes;
     imp_mixture_predictions found; /* of a block */
     imp_labels names;
     imp_answer_truth truth;
-    int32_t *answers; /* of all points, where they are kept; else NULL */
+    imp_labels_writer answers; /* where they are kept */
+    imp_error write_error;
+    imp_status write_status; /* of writing them */
     imp_progress_line line;
 } job;
 
@@ -85,11 +88,12 @@ static void print_items(json_t *array, bool first)
     json_decref(array);
 }
 
-/* Remembers the answers for whoever wants them as a file, or beside the truth. */
+/* Keeps the answers for whoever wants them as a file, or beside the truth. */
 static void note_answers(job *work, size_t begin, size_t count)
 {
-    if (work->answers)
-        memcpy(work->answers + begin, work->found.label, count * sizeof *work->answers);
+    if (work->answers.names && !work->write_status)
+        work->write_status =
+            imp_labels_append(&work->answers, work->found.label, count, &work->write_error);
     imp_truth_count(&work->truth, begin, work->found.label, count);
 }
 
@@ -122,6 +126,9 @@ static void print_probabilities(job *work, size_t begin, size_t count)
 static void print_table(job *work, size_t begin, size_t count)
 {
     const imp_mixture_predictions *found = &work->found;
+    if (begin == 0)
+        printf("%8s  %8s  %11s  %8s  %s\n", "query", "class", "probability", "cluster",
+               "squared distance");
     note_answers(work, begin, count);
     for (size_t i = 0; i < count; i++) {
         int32_t class = found->label[i];
@@ -201,6 +208,10 @@ static imp_status do_round(job *work, const imp_mixture_predictions *wanted, pri
             status = pass_on(work, wanted, r, count, error);
         if (!status && imp_job_writes())
             print(work, first, count);
+        if (!status && work->write_status) {
+            status = work->write_status;
+            *error = work->write_error;
+        }
     }
     return status;
 }
@@ -262,21 +273,20 @@ static int print_json(job *work)
 
 static int print_answers(job *work)
 {
-    /* What cannot be read or asked is found before anything is printed. */
-    int status = each_block(work, &work->found, NULL);
+    /* What cannot be read or asked is found before anything is printed, unless points come but
+     * once. */
+    int status = work->once ? IMP_GO_ON : each_block(work, &work->found, NULL);
     if (status != IMP_GO_ON)
         return status;
     if (work->given->json)
         return print_json(work);
-    printf("%8s  %8s  %11s  %8s  %s\n", "query", "class", "probability", "cluster",
-           "squared distance");
     status = each_block(work, &work->found, print_table);
     if (status == IMP_GO_ON)
         imp_truth_print(&work->truth);
     return status == IMP_GO_ON ? EXIT_SUCCESS : status;
 }
 
-/* What the answers are called, what is true, and room for all of them if they are kept. */
+/* What the answers are called, what is true, and a file for them if they are kept. */
 static int prepare(job *work, size_t count)
 {
     const settings *given = work->given;
@@ -284,29 +294,28 @@ static int prepare(job *work, size_t count)
     if (status == IMP_GO_ON)
         status = imp_truth_read(command, given->truth, count, &work->names, given->open_set,
                                 &work->truth);
-    if (status == IMP_GO_ON && given->output) {
-        work->answers = calloc(count + 1, sizeof *work->answers);
-        if (!work->answers)
-            status = imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
-    }
+    imp_error error;
+    if (status == IMP_GO_ON && given->output && imp_job_writes() &&
+        imp_labels_begin(&work->answers, given->output, count, &work->names, &error))
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return status;
 }
 
-static int keep_answers(const job *work, size_t count)
+static int keep_answers(job *work)
 {
     imp_error error;
-    if (work->answers && imp_job_writes() &&
-        imp_labels_save(work->given->output, work->answers, count, &work->names, &error))
+    if (work->answers.names && imp_labels_commit(&work->answers, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return EXIT_SUCCESS;
 }
 
-static int predict(const settings *given, const imp_mixture *mixture,
-                   const imp_point_source *points)
+static int predict(const settings *given, const imp_mixture *mixture, const imp_point_file *file)
 {
+    const imp_point_source *points = &file->source;
     size_t classes = imp_mixture_summarize(mixture).classes;
     job work = {.given = given,
                 .mixture = mixture,
+                .once = file->shards.once && !file->rows.values,
                 .classes = classes,
                 .outcomes = classes + given->open_set,
                 .line = imp_progress_start(false)};
@@ -329,11 +338,11 @@ static int predict(const settings *given, const imp_mixture *mixture,
     if (status == IMP_GO_ON)
         status = print_answers(&work);
     if (status == EXIT_SUCCESS)
-        status = keep_answers(&work, points->count);
+        status = keep_answers(&work);
     imp_reader_release(&work.reader);
     imp_truth_clear(&work.truth);
+    imp_labels_abandon(&work.answers);
     imp_labels_clear(&work.names);
-    free(work.answers);
     free(work.found.label);
     free(work.found.probability);
     free(work.found.distance);
@@ -353,8 +362,10 @@ static int open_points(const settings *given, const imp_mixture *mixture, const 
                             "the mixture knows points in %zu view%s; give a file for each, in the "
                             "order in which they were fitted",
                             known, known == 1 ? "" : "s");
+    /* A table needs one pass; the arrays of a JSON object need one each, and ranks one each. */
+    bool once = !given->json && !imp_ranks_any(imp_job_ranks());
     if (known == 1 && !given->model)
-        return imp_point_file_open(command, views->items[0], false, points);
+        return imp_point_file_open(command, views->items[0], once, points);
     imp_model *model;
     int status = imp_open_vector_model(command, given->model, &model);
     if (status == IMP_GO_ON)
@@ -395,7 +406,7 @@ int imp_command_predict(int argc, char **argv)
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (status == IMP_GO_ON)
-        status = predict(&given, mixture, &points.source);
+        status = predict(&given, mixture, &points);
     imp_point_file_close(&points);
     imp_mixture_free(mixture);
     return status;

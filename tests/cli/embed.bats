@@ -189,6 +189,13 @@ fails() { # STATUS SENTENCE ARGUMENT...
     diff -r shapes "$BATS_FILE_TMPDIR/shapes"
 }
 
+@test "embed: vectors may lie on disk while they are made" {
+    "$IMP" embed shapes "${model[@]}" -o "$BATS_TEST_TMPDIR/one.npy"
+    "$IMP" embed shapes "${model[@]}" -o "$BATS_TEST_TMPDIR/two.npy" --memory 0
+    cmp "$BATS_TEST_TMPDIR/one.npy" "$BATS_TEST_TMPDIR/two.npy"
+    [ "$(ls -A "$BATS_TEST_TMPDIR" | tr '\n' ' ')" = "one.npy one.txt two.npy two.txt " ]
+}
+
 @test "embed: what is missing is a sentence" {
     fails 2 "needs PICTURE|FOLDER...; got 0 arguments" -o x.npy
     fails 2 "needs -o FILE, where to write the vectors" shapes

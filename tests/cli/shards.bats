@@ -69,6 +69,14 @@ assert one.pop("assignments") == np.load("labels.npy").tolist() and one == two'
     "$IMP" predict m.safetensors <(cat x.npy) -o found.npy >/dev/null
     /usr/bin/python3 -c 'import json, numpy as np
 assert json.load(open("whole"))["predictions"] == np.load("found.npy").tolist()'
+    # texts as lines, from a pipe as from a file
+    seq 0 99 | awk '{ print "class " $1 % 4 }' >y.txt
+    "$IMP" fit --support x.npy --labels y.txt -o texts.safetensors >/dev/null
+    "$IMP" predict texts.safetensors x.npy -o file.txt >file
+    "$IMP" predict texts.safetensors <(cat x.npy) -o pipe.txt >pipe
+    cmp file.txt pipe.txt
+    cmp file pipe
+    [[ $(head -n 1 pipe.txt) == "class "? ]]
     # what goes wrong leaves what was there
     cp found.npy before.npy
     run --separate-stderr "$IMP" predict m.safetensors <(head -c 700 x.npy) -o found.npy
