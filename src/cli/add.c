@@ -1,4 +1,4 @@
-/* add.c - `imp add`: more points into a mixture that was fitted before, without fitting again. */
+/* add.c - `imp add`: adds points to a fitted mixture without fitting it again. */
 #include <stdlib.h>
 
 #include "cli/class_names.h"
@@ -14,7 +14,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files), added in order, supports first")},
-    IMP_POINT_OPTIONS(settings, files, "", "old ones or new ones", ""),
+    IMP_POINT_OPTIONS(settings, files, "", "old or new", ""),
     IMP_POINT_MODEL_OPTION(settings, model),
     IMP_MIXTURE_OUTPUT_OPTIONS(settings),
     {IMP_OPTION_END}};
@@ -26,12 +26,11 @@ static const char *const examples[] = {
 const imp_usage imp_add_usage = {
     .command = "add",
     .summary = "Add points to a fitted mixture",
-    .details =
-        "Puts more points into a mixture that imp fit wrote, one after the other. A labelled point "
-        "joins the clusters of its class or, if it is far from all of them, starts one; new "
-        "classes may be among the labels. What the points chose is chosen again, by a sample of "
-        "all points that the mixture keeps, when enough of that is new. The mixture is described "
-        "on standard output and replaced, unless -o names another file.",
+    .details = "Adds points one by one to a mixture written by imp fit. A labelled point joins the "
+               "clusters of its class or, if it is far from all of them, starts a new one; labels "
+               "may include new classes. The mixture keeps a sample of all points; when enough of "
+               "it is new, the metric and the variance are chosen again. Describes the mixture on "
+               "standard output and replaces the file, unless -o names another.",
     .operands = "MIXTURE",
     .fewest = 1,
     .most = 1,
@@ -41,7 +40,7 @@ const imp_usage imp_add_usage = {
 
 static const char *const command = "add";
 
-/* Whether the points have the views that the mixture joins, where it joins several. */
+/* Checks that the points have the same views as the mixture, if it has several. */
 static int check_views(const imp_mixture *mixture, const imp_labeled_rows *points)
 {
     imp_mixture_choice choice;
@@ -49,16 +48,16 @@ static int check_views(const imp_mixture *mixture, const imp_labeled_rows *point
     for (size_t v = 0; v < choice.views && points->view_count == choice.views; v++) {
         size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
         if (points->view_dimensions[v] != wanted)
-            return imp_complain(IMP_EXIT_FAILURE, command,
-                                "view %zu of the points has %zu dimensions, the mixture's has %zu",
-                                v, points->view_dimensions[v], wanted);
+            return imp_complain(
+                IMP_EXIT_FAILURE, command,
+                "view %zu of the points has %zu dimensions, but the mixture's has %zu", v,
+                points->view_dimensions[v], wanted);
     }
     if (points->view_count == choice.views || (choice.views == 0 && points->view_count == 1))
         return IMP_GO_ON;
     return imp_complain(IMP_EXIT_FAILURE, command,
-                        "the points come in %zu view%s, and the mixture knows %zu",
-                        points->view_count, points->view_count == 1 ? "" : "s",
-                        choice.views > 0 ? choice.views : 1);
+                        "the points have %zu view%s, but the mixture has %zu", points->view_count,
+                        points->view_count == 1 ? "" : "s", choice.views > 0 ? choice.views : 1);
 }
 
 static int add(const settings *given, const imp_mixture *mixture, imp_labeled_rows *points,

@@ -1,4 +1,4 @@
-/* answer_counts.c - counts, prints and reports what is taken for what. */
+/* answer_counts.c - the confusion matrix of answers: counts, prints and reports it. */
 #include "cli/answer_counts.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ void imp_answer_counts_print(const imp_answer_counts *confusion, const char *whi
            100.0 * (double)confusion->right / (double)confusion->known, confusion->right,
            confusion->known, which);
     if (rows > MOST_CLASSES)
-        return; /* --json has the matrix, a terminal has no room for it */
+        return; /* too wide for a terminal; --json has it */
     for (size_t r = 0; r < rows; r++) {
         size_t length = imp_utf8_length(confusion->names[r]);
         width = length > width ? length : width;

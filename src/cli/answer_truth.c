@@ -1,4 +1,4 @@
-/* answer_truth.c - reads the truth, and holds answers against it. */
+/* answer_truth.c - reads the truth and compares answers with it. */
 #include "cli/answer_truth.h"
 
 #include "cli/cli.h"
@@ -16,7 +16,7 @@ int imp_truth_read(const char *command, const char *path, size_t count, const im
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (truth->labels.count != count)
         return imp_complain(IMP_EXIT_FAILURE, command,
-                            "%s has %zu labels for %zu points to answer; each needs one", path,
+                            "%s has %zu labels for %zu points; each point needs one", path,
                             truth->labels.count, count);
     return imp_answer_counts_make(command, &truth->confusion,
                                   (const char *const *)truth->labels.names, truth->labels.classes,
@@ -38,7 +38,7 @@ void imp_truth_count(imp_answer_truth *truth, size_t begin, const int32_t *answe
 void imp_truth_print(const imp_answer_truth *truth)
 {
     if (truth->confusion.count)
-        imp_answer_counts_print(&truth->confusion, "that --truth tells of");
+        imp_answer_counts_print(&truth->confusion, "with a true class");
 }
 
 void imp_truth_to_json(const imp_answer_truth *truth, json_t *object)

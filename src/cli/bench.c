@@ -1,8 +1,7 @@
 /*
  * bench.c - `imp bench`: how fast a network trains and embeds on this machine.
  *
- * Absolute figures of one program on one day; `make bench` compares with other libraries in one
- * interleaved run.
+ * These are absolute figures; `make bench` compares with other libraries in interleaved runs.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -31,13 +30,13 @@ static const imp_option options[] = {
      .integers = {1, 4096}, .initial = "28", .help = "height and width of an image"},
     {IMP_OPTION_HEADING("How")},
     {IMP_OPTION_INTEGER(settings, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "threads; 0 is as many as the machine has"},
+     .integers = {0, 1024}, .initial = "0", .help = "threads; 0: one per core"},
     {IMP_OPTION_NUMBER(settings, seconds), .name = "seconds", .argument = "S", .numbers = {0, 3600},
      .initial = "2", .help = "how long to repeat each step"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_FLAG(settings, serve), .name = "serve",
-     .help = "answer bench/run.py on standard input"},
+     .help = "answer the requests of bench/run.py on standard input"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {"imp bench", "imp bench --channels 3 --size 84 --images 100",
@@ -46,10 +45,9 @@ static const char *const examples[] = {"imp bench", "imp bench --channels 3 --si
 const imp_usage imp_bench_usage = {
     .command = "bench",
     .summary = "Time training and embedding on this machine",
-    .details =
-        "Times a training step (forward and backward pass, without loss and optimizer) and the "
-        "embedding of a batch by a frozen network, and prints images per second. The figures "
-        "are of this machine as busy as it is now.",
+    .details = "Times a training step (forward and backward pass, without loss and optimizer) and "
+               "the embedding of a batch by a frozen network, and prints images per second. Other "
+               "work on this machine affects the figures.",
     .options = options,
     .examples = examples,
 };

@@ -1,6 +1,6 @@
 /*
- * bench_serve.c - imp as one of the peers of its own speed comparison: a line in, a line of JSON
- * out. The protocol is described in bench/README.md.
+ * bench_serve.c - imp as a peer in its own speed comparison: a line in, a line of JSON out.
+ * bench/README.md describes the protocol.
  */
 #include "cli/bench_serve.h"
 
@@ -89,8 +89,8 @@ static json_t *answer_update(const char *line, imp_error *error)
                      "beyond_network", r.beyond);
 }
 
-/* What a `check` reads and writes: everything the speed is claimed for, to be compared with the
- * other peers'. */
+/* What a `check` reads and writes: all results of the timed code, to compare with the other
+ * peers'. */
 typedef struct check {
     size_t images, channels, height, width;
     int threads;
@@ -111,7 +111,7 @@ static const float *take(check *c, size_t count)
     return array;
 }
 
-/* The suffixes of a layer's tensors in the order of the files; the bias is not among them. */
+/* The suffixes of a layer's tensors in file order, without the bias. */
 static const char *const parts[] = {"conv.weight", "bn.weight", "bn.bias", "bn.running_mean",
                                     "bn.running_var"};
 enum { PARTS = sizeof parts / sizeof *parts, LAYERS = 4, MOST_IMAGES = 1 << 20 };
@@ -209,7 +209,7 @@ static json_t *answer_check(const char *line, imp_error *error)
         return NULL;
     }
     if (c.images < 1 || c.images > MOST_IMAGES) {
-        imp_fail(error, IMP_EINVAL, "%zu images cannot be checked; 1 to %d can", c.images,
+        imp_fail(error, IMP_EINVAL, "%zu images cannot be checked; give 1 to %d", c.images,
                  MOST_IMAGES);
         return NULL;
     }

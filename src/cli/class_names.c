@@ -1,4 +1,4 @@
-/* class_names.c - names of classes in the notes of mixtures, and in answers. */
+/* class_names.c - class names in mixtures' notes and in answers. */
 #include "cli/class_names.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int no_memory(const char *command)
     return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
 }
 
-/* The object that a note is; NULL where it is none. */
+/* The note as a JSON object; NULL if it is not one. */
 static json_t *note_of(const imp_mixture *mixture)
 {
     const char *note = imp_mixture_note(mixture);
@@ -101,7 +101,7 @@ int imp_keep_names(const char *command, imp_mixture *mixture, const imp_labels *
         width = length > width ? length : width;
         json_array_append_new(values, imp_class_to_json(names, (int32_t)c));
     }
-    char dtype[32] = "<i8"; /* as NumPy would have it */
+    char dtype[32] = "<i8"; /* NumPy's layout */
     if (!names->integers)
         snprintf(dtype, sizeof dtype, "<U%zu", width);
     json_object_set_new(note, "classes", json_pack("{s:s, s:o}", "dtype", dtype, "values", values));

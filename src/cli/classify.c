@@ -1,4 +1,4 @@
-/* classify.c - `imp classify`: queries by a few labelled points, with any of the methods. */
+/* classify.c - `imp classify`: classifies queries from a few labelled points, with any method. */
 #include "cli/classify.h"
 
 #include <limits.h>
@@ -18,42 +18,42 @@ typedef imp_classify_settings settings;
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files) or folders of pictures")},
     IMP_POINT_OPTIONS(settings, files,
-                      "; or a folder, whose sub-folders are classes of pictures and their names "
-                      "the answers",
-                      "integers from 0 on or texts", "; or pictures"),
+                      "; or a folder of pictures, whose sub-folders are the classes",
+                      "integers from 0 or names", "; or pictures"),
     {IMP_OPTION_TEXTS(settings, queries), .name = "query", .argument = "FILE",
-     .help = "points to classify, views likewise (not pictures)"},
+     .help = "points to classify; repeat for more views"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Method")},
     {IMP_OPTION_METHOD(settings, method), .otherwise = "imp, or the model's"},
     IMP_PRESET_OPTION(settings, choice),
     {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "let queries be \"none of these\", class -1"},
+     .help = "allow the answer \"none of these\", class -1"},
     {IMP_OPTION_REST},
     {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .initial = "0.05",
-     .help = "how many points of known classes --open-set may send to none, by points held out"},
+     .help = "fraction of held-out points of known classes that --open-set may reject"},
     IMP_MORE_CHOICE_OPTIONS(settings, choice),
     {IMP_OPTION_RULE(settings, rule), .otherwise = "auto, or the model's"},
     {IMP_OPTION_OWN(settings, own)},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "1", .help = "of soft-kmeans-masked's first weights"},
+     .integers = {0, INT64_MAX}, .initial = "1",
+     .help = "seed of soft-kmeans-masked's initial weights"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "points: also write the answers, as .npy or as lines"},
+     .help = "points: also write the answers, as .npy or as text"},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
-     .help = "points: their true classes, to count right answers by"},
+     .help = "points: true classes of the queries, to compute the accuracy"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
-     .help = "pictures: also write a page of the answers"},
+     .help = "pictures: also show the answers on a page"},
     {IMP_OPTION_REST},
     {IMP_OPTION_TEXT(settings, copy_to), .name = "copy-to", .argument = "FOLDER",
-     .help = "pictures: also make this folder, with a sub-folder of copies for each answer"},
+     .help = "pictures: also copy them to this new folder, with a sub-folder for each answer"},
     {IMP_OPTION_TEXT(settings, link_to), .name = "link-to", .argument = "FOLDER",
      .help = "the same with symbolic links"},
     {IMP_OPTION_TEXT(settings, csv), .name = "csv", .argument = "FILE",
-     .help = "pictures: also write the answers as comma-separated values"},
+     .help = "pictures: also write the answers as CSV"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -63,13 +63,12 @@ static const char *const examples[] = {
 
 const imp_usage imp_classify_usage = {
     .command = "classify",
-    .summary = "Classify pictures or points by a few labelled ones",
-    .details =
-        "Reads labelled pictures or points, unlabelled ones if there are any, and queries, makes "
-        "clusters of them by one of the paper's methods and prints the class of every query with "
-        "its probability. Points are rows of .npy files, in whatever embedding they come; pictures "
-        "are embedded by a model. Pictures that stand in the support folder itself, or in its "
-        "sub-folder _unlabeled, have no label. Nothing is kept; imp fit keeps what was learned.",
+    .summary = "Classify pictures or points from a few labelled examples",
+    .details = "Clusters labelled pictures or points, and optionally unlabelled ones, with one of "
+               "the paper's methods and prints the class of every query with its probability. "
+               "Points are rows of .npy files, from any embedding; pictures are embedded by a "
+               "model. Pictures directly in the support folder, or in its sub-folder _unlabeled, "
+               "have no label. Nothing is saved; use imp fit to save what was learned.",
     .operands = "[PICTURE|FOLDER...]",
     .most = INT_MAX,
     .options = options,
@@ -83,7 +82,7 @@ static const char *method_of(const settings *given)
     return given->method ? given->method : imp_method_at(0)->name;
 }
 
-/* Points to classify, and what is known of them and of the classes. */
+/* The queries, their truth and the class names. */
 typedef struct desk {
     const settings *given;
     imp_labeled_rows points;
@@ -143,7 +142,7 @@ static void print_table(const desk *work, const imp_method_result *result)
     imp_truth_print(&work->truth);
 }
 
-/* Counts, prints and keeps the answers. */
+/* Counts, prints and saves the answers. */
 static int finish(desk *work, const imp_method_result *result, const imp_mixture *mixture)
 {
     const settings *given = work->given;
@@ -178,13 +177,13 @@ void imp_tell_open_set(const imp_classify_settings *given, const imp_method_resu
         if (result->cluster_label[c] < 0)
             return;
     imp_complain(EXIT_SUCCESS, command,
-                 "--open-set has nothing to go by: no cluster is without a label; give %s that "
-                 "belong to no class with --unlabeled %s",
+                 "--open-set has no effect, because every cluster has a label; give %s that belong "
+                 "to no class with --unlabeled %s",
                  what, argument);
 }
 
-/* Whether points held out choose: a matter of the first method alone, which mixtures are fitted by,
- * and not where an option asks for more. */
+/* Whether cross-validation chooses the parameters: only for the first method, which fits mixtures,
+ * and only if no option needs another. */
 static bool chooses(const settings *given)
 {
     return imp_method_find(method_of(given)) == imp_method_at(0) &&
@@ -192,7 +191,7 @@ static bool chooses(const settings *given)
            !given->own[0].name;
 }
 
-/* Memory for the answers of a mixture, in the arrays that a method's would be in. */
+/* Allocates a mixture's answers in the arrays used for a method's. */
 typedef struct answers {
     int32_t *label, *prediction;
     double *sigma, *weight;
@@ -287,8 +286,8 @@ static int classify(desk *work)
         return classify_by_choice(work);
     if (work->points.view_count > 1)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "several views are joined by what points held out choose, which is for "
-                            "the method imp without --preset paper and --alpha");
+                            "several views need the method imp without --preset paper and --alpha, "
+                            "because cross-validation weighs them");
     imp_method_options method_options = imp_method_defaults();
     imp_classify_options(given, &method_options);
 
@@ -325,7 +324,7 @@ static int classify_rows(const settings *given)
 {
     if (!given->files.support || !given->files.labels || given->queries.count == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --support FOLDER PICTURE..., or for points --support FILE, "
+                            "give --support FOLDER PICTURE..., or for points --support FILE, "
                             "--labels FILE and --query FILE");
     const char *inputs[IMP_MOST_TEXTS + 1] = {given->truth};
     for (size_t v = 0; v < given->queries.count; v++)
@@ -362,7 +361,7 @@ static int classify_rows(const settings *given)
     return status;
 }
 
-/* Points as they are, or embedded by a model, whose method and numbers are then the usual ones. */
+/* Points as they are, or embedded by a model, which then sets the default method and parameters. */
 static int classify_points(const settings *given)
 {
     settings known = *given;
@@ -385,12 +384,12 @@ static int classify_pictures(const settings *given, char **paths, int count)
 {
     if (given->output || given->truth)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "-o and --truth are for points; of pictures --csv writes the answers, "
-                            "and folders named as classes are the truth");
+                            "-o and --truth are for points; for pictures, --csv writes the "
+                            "answers, and folders named after classes are the truth");
     if (given->files.supports.count > 1 || given->files.more.count > 1)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "one folder is --support, and one --unlabeled; several views are for "
-                            "points");
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "give one --support folder and one --unlabeled folder; several views are for points");
     return imp_classify_pictures(given, paths, count);
 }
 
@@ -407,9 +406,8 @@ int imp_command_classify(int argc, char **argv)
         return classify_pictures(&given, argv + 1, operands);
     if (points && imp_is_folder_or_archive(given.files.support))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--labels and --query go with points; of the folder '%s' the "
-                            "sub-folders are the labels, and the pictures to classify stand on the "
-                            "command line",
+                            "--labels and --query are for points; the sub-folders of '%s' are the "
+                            "labels, and the pictures to classify are arguments",
                             given.files.support);
     if (operands > 0)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[1]);
@@ -418,11 +416,11 @@ int imp_command_classify(int argc, char **argv)
                             given.html ? "--html shows pictures, not points"
                                        : "--csv, --copy-to and --link-to are for pictures");
     imp_picture_settings others = given.pictures;
-    others.model = NULL; /* which may be one that was trained on vectors */
+    others.model = NULL; /* it may have been trained on vectors */
     const char *option = imp_only_for_pictures(&others);
     if (option || given.pictures.threads > 0)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "%s goes with pictures; points are classified as they are",
+                            "%s is for pictures; points are classified as they are",
                             option ? option : "--threads");
     return classify_points(&given);
 }

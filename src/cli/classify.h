@@ -1,6 +1,6 @@
 /*
- * classify.h - `imp classify` in two parts: points from files (classify.c), and pictures
- * (classify_pictures.c), whose answers can also be a page (classify_page.c).
+ * classify.h - `imp classify` in two parts: points from files (classify.c) and pictures
+ * (classify_pictures.c), whose answers can also be shown on a page (classify_page.c).
  */
 #ifndef IMP_CLI_CLASSIFY_H
 #define IMP_CLI_CLASSIFY_H
@@ -24,23 +24,23 @@ typedef struct imp_classify_settings {
     bool open_set, json;
 } imp_classify_settings;
 
-/* Puts what was given in the place of what the options say. */
+/* Overrides the options with what was given. */
 void imp_classify_options(const imp_classify_settings *given, imp_method_options *options);
 
-/* Says so if --open-set can answer nothing, since no cluster is without a label; `what` are
- * "pictures" or "points", and `argument` says where more could come from. */
+/* Warns if --open-set has no effect because every cluster has a label; `what` is "pictures" or
+ * "points", and `argument` completes --unlabeled. */
 void imp_tell_open_set(const imp_classify_settings *given, const imp_method_result *result,
                        const char *what, const char *argument);
 
-/* Classifies the pictures and folders of pictures in `paths` by the folder that --support names.
- * Returns the status to exit with. */
+/* Classifies the pictures and folders in `paths` from the folder that --support names. Returns the
+ * exit status. */
 int imp_classify_pictures(const imp_classify_settings *given, char **paths, int count);
 
-/* What is known of a picture that was classified. */
+/* The answer for one picture. */
 typedef struct imp_answer {
     int32_t class; /* -1: none of these */
     double probability;
-    size_t cluster;  /* of the answer's, the one in which the picture is most likely */
+    size_t cluster;  /* the answer's likeliest cluster for this picture */
     size_t nearest;  /* support */
     double distance; /* squared, to that support */
 } imp_answer;
@@ -48,28 +48,28 @@ typedef struct imp_answer {
 typedef struct imp_classification {
     const imp_classify_settings *given;
     const char *model, *method; /* their names */
-    const char *doubt;          /* that the model knows such pictures: a sentence, or NULL */
+    const char *doubt;          /* why the model may not suit the pictures: a sentence, or NULL */
     imp_embedded support, queries;
     imp_method_result result;
     imp_answer *answers;     /* (queries) */
-    size_t *support_cluster; /* (supports): where each is most likely, of those it may join */
+    size_t *support_cluster; /* (supports): the likeliest of the clusters that each may join */
     size_t *order;           /* (queries): the least certain first */
-    int32_t *truth;          /* (queries): the class whose folder each lies in, or -1 */
-    size_t known, right;     /* how many lie in one, and how many of those have the right answer */
+    int32_t *truth;          /* (queries): the class whose folder each is in, or -1 */
+    size_t known, right;     /* how many are in one, and how many of those were answered right */
 } imp_classification;
 
-/* Finds what is true of queries in folders that are named as classes; `paths` are the operands.
- * Returns IMP_GO_ON, or the status to exit with after a sentence. */
+/* Takes the truth from folders named after classes; `paths` are the arguments. Returns IMP_GO_ON
+ * or, after printing an error, the exit status. */
 int imp_classify_truth(imp_classification *work, char **paths, int count);
 
-/* Prints accuracy and confusion matrix, or adds them to a report, where something is known. */
+/* Prints accuracy and confusion matrix, or adds them to a report, if any truth is known. */
 void imp_classify_print_truth(const imp_classification *work);
 void imp_classify_truth_to_json(const imp_classification *work, json_t *object);
 
-/* Says why the answers may mean little: one class, or pictures unlike all that is known. */
+/* Warns of answers that mean little: only one class, or pictures unlike all known ones. */
 void imp_classify_doubt(const imp_classification *work);
 
-/* The queries, the least certain answer first, or NULL; free with free(). */
+/* The queries, least certain answer first, or NULL; free with free(). */
 size_t *imp_classify_order(const imp_classification *work);
 
 /* Writes the answers as CSV. */

@@ -1,6 +1,6 @@
 /*
- * classify_page.c - classified pictures as a page: by their answers, with what decided. Thousands
- * of pictures are several pages, of which the first has the map and the links to all answers.
+ * classify_page.c - classified pictures as a page, grouped by answer, with the reasons. Thousands
+ * of pictures make several pages; the first has the map and links to all answers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,19 +13,19 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 
-enum { LARGE = 96, SMALL = 44 }; /* sides of thumbnails; twice what is shown of small ones */
+enum { LARGE = 96, SMALL = 44 }; /* thumbnail sizes; small ones are shown at half size */
 
 enum {
-    PER_PAGE = 1000, /* pictures asked about */
-    BATCH = 128      /* of them that are made at once */
+    PER_PAGE = 1000, /* queries */
+    BATCH = 128      /* thumbnails made at once */
 };
 
-/* The answers in the order of the page: class by class, "none of these" last, the least certain
- * first in each. */
+/* The answers in page order: class by class, "none of these" last, least certain first within
+ * each. */
 typedef struct sequence {
     size_t *query;    /* (queries) */
-    size_t *first;    /* (classes + 2): where a class begins; that of -1 is the last */
-    const char *path; /* of the first page */
+    size_t *first;    /* (classes + 2): where each class begins; -1 is last */
+    const char *path; /* name of the first page */
     size_t pages;
 } sequence;
 
@@ -81,7 +81,7 @@ static void write_class(imp_page *page, const imp_classification *work, int32_t 
     imp_page_text(page, class < 0 ? "none of these" : work->support.gallery.classes[class]);
 }
 
-/* The attribute that gives an element the colour of a class. */
+/* The attribute that gives an element its class's colour. */
 static void write_colour(imp_page *page, int32_t class)
 {
     if (class < 0)
@@ -90,7 +90,7 @@ static void write_colour(imp_page *page, int32_t class)
         imp_page_write(page, " style=\"%s\"", imp_page_tint((size_t) class).text);
 }
 
-/* The number of a cluster among those of its class, from 1 on; *of becomes how many there are. */
+/* The number of a cluster within its class, from 1; *of becomes the class's number of clusters. */
 static size_t number_in_class(const imp_classification *work, size_t cluster, size_t *of)
 {
     const int32_t *label = work->result.cluster_label;
@@ -117,7 +117,7 @@ static size_t clusters_of(const imp_classification *work, int32_t class)
 static void write_facts(imp_page *page, const imp_classification *work)
 {
     const imp_method_result *result = &work->result;
-    imp_page_write(page, "<p class=\"soft\">By the %zu pictures in ", work->support.rows.count);
+    imp_page_write(page, "<p class=\"soft\">From the %zu pictures in ", work->support.rows.count);
     imp_page_text(page, work->given->files.support);
     imp_page_write(page, ", which made %zu cluster%s (", result->cluster_count,
                    result->cluster_count == 1 ? "" : "s");
@@ -145,12 +145,12 @@ static void write_link(imp_page *page, const imp_classification *work, const seq
 /* ---- the map ---- */
 
 static const char map_caption[] =
-    "Pictures that look alike to the model lie close together (two principal components of its "
-    "embedding). Dots: pictures with a known answer, gray without one. Rings: the pictures asked "
-    "about. Crosses: clusters. Below, a dashed frame is an unlabelled picture that looks like the "
+    "Pictures that look alike to the model are close together (first two principal components of "
+    "its embedding). Dots: labelled pictures; gray: unlabelled. Rings: the classified pictures. "
+    "Crosses: clusters. Below, a dashed frame marks an unlabelled picture that looks like the "
     "class.";
 
-/* Texts of the map's points: one after the other in one block. */
+/* Titles of the map's points, in one block of memory. */
 typedef struct titles {
     char *text;
     size_t used, room;
@@ -210,7 +210,7 @@ static void fill_map(const imp_classification *work, imp_map_point *points, titl
     }
 }
 
-/* Room for every title: a path or "cluster", a class and what is around them. */
+/* Room for every title: a path or "cluster", a class and punctuation. */
 static size_t title_room(const imp_classification *work)
 {
     enum { AROUND = 40 };
@@ -261,8 +261,7 @@ static void write_map(imp_page *page, const imp_classification *work, const sequ
 
 /* ---- answers ---- */
 
-/* The pictures of a cluster; those that nobody has labelled, but which look like its class, are
- * framed with dashes. */
+/* The pictures of a cluster; unlabelled ones that look like its class have a dashed frame. */
 static void write_cluster(imp_page *page, const imp_classification *work, size_t cluster)
 {
     enum { MOST = 24 };
@@ -301,7 +300,7 @@ static void write_clusters(imp_page *page, const imp_classification *work, int32
 
 enum { BARS = 3 };
 
-/* The likeliest outcomes, in order; returns how many there are, at most BARS. */
+/* The likeliest outcomes, in order; returns their number, at most BARS. */
 static size_t likeliest(const float *probability, size_t outcomes, size_t *top)
 {
     size_t count = 0;
@@ -319,7 +318,7 @@ static size_t likeliest(const float *probability, size_t outcomes, size_t *top)
     return count;
 }
 
-/* The likeliest answers as bars; all but the first only if they would not round to nothing. */
+/* The likeliest answers as bars; after the first, only those that do not round to zero. */
 static void write_bars(imp_page *page, const imp_classification *work, size_t query)
 {
     size_t outcomes = work->result.outcomes, top[BARS];
@@ -338,7 +337,7 @@ static void write_bars(imp_page *page, const imp_classification *work, size_t qu
     }
 }
 
-/* A support's path without the folder that all of them are in. */
+/* A support's path relative to the support folder. */
 static const char *below_support(const imp_classification *work, const char *path)
 {
     const char *folder = work->given->files.support;
@@ -350,7 +349,7 @@ static const char *below_support(const imp_classification *work, const char *pat
     return path + length + strspn(path + length, "/");
 }
 
-/* Has the pictures of the next cards made, in the order in which the cards take them. */
+/* Makes the thumbnails of the next cards, in the order in which they are used. */
 static void make_ahead(imp_page *page, const imp_classification *work, const size_t *queries,
                        size_t count)
 {
@@ -387,7 +386,7 @@ static void write_card(imp_page *page, const imp_classification *work, size_t qu
     imp_page_write(page, "</span></div></div></li>\n");
 }
 
-/* Writes the part of a class's answers that lies in the places begin .. end - 1. */
+/* Writes those of a class's answers that are at places begin .. end - 1. */
 static void write_section(imp_page *page, const imp_classification *work, const sequence *all,
                           int32_t class, size_t begin, size_t end)
 {
@@ -454,7 +453,7 @@ imp_status imp_classification_page(const imp_classification *work, const char *p
     if (status)
         return status;
     imp_progress_line line = imp_progress_start(false);
-    /* The first one last: where it is, all that it links to is there. */
+    /* The first page is written last, so that all pages it links to exist. */
     for (size_t i = all.pages; i-- > 0 && !status;) {
         imp_progress_show(&line, all.pages - 1 - i, all.pages, false, "pages");
         status = write_page(work, &all, title, i, error);

@@ -1,8 +1,9 @@
 /*
- * classify_pictures.c - `imp classify --support FOLDER PICTURE...`: pictures by a folder of them.
+ * classify_pictures.c - `imp classify --support FOLDER PICTURE...`: pictures, from a folder of
+ * examples.
  *
- * What the classes are is read off the sub-folders, and how pictures are embedded and clustered off
- * the model; so that somebody with a few sorted pictures need not decide anything.
+ * The sub-folders give the classes, and the model says how to embed and cluster, so a user with a
+ * few sorted pictures need not decide anything.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,29 +30,27 @@ static int fail(const imp_error *error)
 
 /* ---- pictures ---- */
 
-/* Labelled pictures, and unlabelled ones from beside them and from elsewhere. */
+/* Labelled pictures, and unlabelled ones beside them or from --unlabeled. */
 static int gather_support(const imp_classify_settings *given, imp_embedded *support)
 {
     const char *folder = given->files.support, *unlabeled = given->files.unlabeled;
     if (!folder)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --support FOLDER, whose sub-folders are the classes");
+                            "give --support FOLDER, whose sub-folders are the classes");
     int status = imp_gather_classes(command, &given->pictures, folder, support);
     if (status != IMP_GO_ON)
         return status;
     if (support->gallery.class_count == 0)
-        return imp_complain(
-            IMP_EXIT_FAILURE, command,
-            "the folder '%s' has no sub-folders with %ss in them, which would be the "
-            "classes",
-            folder, imp_picture_word(&given->pictures));
+        return imp_complain(IMP_EXIT_FAILURE, command,
+                            "the folder '%s' has no sub-folders with %ss; they are the classes",
+                            folder, imp_picture_word(&given->pictures));
     imp_error error;
     if (unlabeled && imp_gallery_add(&support->gallery, unlabeled, &error) != IMP_OK)
         return fail(&error);
     return IMP_GO_ON;
 }
 
-/* A class may have lost all its pictures because they are broken. */
+/* All pictures of a class may be broken. */
 static int check_classes(const imp_gallery *gallery)
 {
     for (size_t c = 0; c < gallery->class_count; c++) {
@@ -68,10 +67,10 @@ static int check_classes(const imp_gallery *gallery)
 
 /* ---- method ---- */
 
-/* The model's method as it was trained, or another one that begins with what the model learned.
+/* The model's method as trained, or another one with the parameters that the model learned.
  *
- * A model that was trained without unlabelled pictures has learned nothing about their variance;
- * clusters of them are then as wide as those of labelled ones, so that neither has an advantage. */
+ * A model trained without unlabelled pictures has learned nothing about their variance; their
+ * clusters then get the labelled ones' variance, so that neither has an advantage. */
 static int make_method(const imp_classify_settings *given, const imp_model *model, const char *name,
                        imp_method **method)
 {
@@ -124,7 +123,7 @@ static double distance_between(const float *a, const float *b, size_t dimensions
     return sum;
 }
 
-/* The cluster that a support is most likely in: one of its label, or any if it has none. */
+/* A support's likeliest cluster: one with its label, or any if it has none. */
 static size_t likeliest_cluster(const imp_classification *work, const float *x, int32_t label)
 {
     const imp_method_result *result = &work->result;
@@ -241,7 +240,7 @@ static int print_json(const imp_classification *work)
     return imp_json_print(command, object);
 }
 
-/* A text and as many spaces as fill `width` characters. */
+/* Prints a string padded to `width` characters. */
 static void print_padded(const char *text, size_t width)
 {
     size_t length = imp_utf8_length(text);
@@ -289,7 +288,7 @@ static const char *sorted_folder(const imp_classify_settings *given)
     return given->copy_to ? given->copy_to : given->link_to;
 }
 
-/* A sub-folder for each class, and one for pictures that are in none of them. */
+/* A sub-folder for each class, and one for "none of these". */
 static int sort_into_folder(const imp_classification *work)
 {
     const char *folder = sorted_folder(work->given);
@@ -318,13 +317,12 @@ static int sort_into_folder(const imp_classification *work)
     return failed ? fail(&error) : IMP_GO_ON;
 }
 
-/* The page first: where it cannot be written, that is known before the answers look like success.
- */
+/* The page first: if it cannot be written, the user sees that before answers suggest success. */
 static int show(const imp_classification *work)
 {
     imp_error error;
     const char *html = work->given->html;
-    imp_interrupt_catch(); /* from here on there is something to take back */
+    imp_interrupt_catch(); /* from here on there is something to undo */
     if (html && imp_classification_page(work, html, &error) != IMP_OK)
         return fail(&error);
     if (work->given->csv && imp_classify_csv(work, work->given->csv, &error) != IMP_OK)
@@ -385,11 +383,12 @@ int imp_classify_pictures(const imp_classify_settings *given, char **paths, int 
 {
     if (count == 0)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs pictures to classify by those in '%s': PICTURE|FOLDER...",
+                            "give the pictures to classify from those in '%s': PICTURE|FOLDER...",
                             given->files.support);
     imp_classification work = {.given = given};
     if (given->copy_to && given->link_to)
-        return imp_complain(IMP_EXIT_USAGE, command, "give one of --copy-to and --link-to");
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "give either --copy-to or --link-to, not both");
     const imp_destination files[] = {{"--html", "a page", given->html},
                                      {"--csv", "a table", given->csv}};
     int status = imp_check_files(command, files, 2);

@@ -1,6 +1,6 @@
 /*
- * classify_report.c - what the answers of `imp classify` on pictures are good for: how many are
- * right where that is known, which to doubt, and the answers as a table for other programs.
+ * classify_report.c - how good the answers of `imp classify` on pictures are: accuracy if the truth
+ * is known, and which to doubt. Also writes the answers as CSV.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const char command[] = "classify";
 
 /* ---- the truth ---- */
 
-/* The class that the first folder of a path below `operand` names, or -1. */
+/* The class named by the first folder of a path below `operand`, or -1. */
 static int32_t true_class(const imp_gallery *support, const char *operand, const char *path)
 {
     size_t length = strlen(operand);
@@ -51,7 +51,7 @@ int imp_classify_truth(imp_classification *work, char **paths, int count)
     return IMP_GO_ON;
 }
 
-/* Answers beside the truth. */
+/* Answers compared with the truth. */
 static int confuse(const imp_classification *work, imp_answer_counts *confusion)
 {
     const imp_gallery *support = &work->support.gallery;
@@ -67,7 +67,7 @@ void imp_classify_print_truth(const imp_classification *work)
 {
     imp_answer_counts confusion;
     if (confuse(work, &confusion) == IMP_GO_ON)
-        imp_answer_counts_print(&confusion, "that lie in folders named as classes");
+        imp_answer_counts_print(&confusion, "in folders named after classes");
     imp_answer_counts_clear(&confusion);
 }
 
@@ -89,10 +89,11 @@ static double distance_between(const float *a, const float *b, size_t dimensions
     return sum;
 }
 
-/* The largest squared distance of a support to the support nearest to it; 0 for one alone. */
+/* The largest squared distance from a support to its nearest other support; 0 for a single
+ * support. */
 static double loneliest_support(const imp_rows *support)
 {
-    enum { MOST = 2000 }; /* a sample tells enough of more */
+    enum { MOST = 2000 }; /* a sample is enough */
     size_t count = support->count < MOST ? support->count : MOST, d = support->dimensions;
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -116,23 +117,22 @@ void imp_classify_doubt(const imp_classification *work)
     const char *word = imp_picture_word(&work->given->pictures);
     if (support->class_count == 1 && !work->given->open_set)
         imp_complain(EXIT_SUCCESS, command,
-                     "'%s' is the only class, so it is every answer, with probability 1; give "
-                     "another class, or --open-set with --unlabeled FOLDER",
-                     support->classes[0]);
+                     "'%s' is the only class, so every answer is '%s' with probability 1; add "
+                     "another class, or use --open-set with --unlabeled FOLDER",
+                     support->classes[0], support->classes[0]);
     double lonely = loneliest_support(&work->support.rows);
     for (size_t q = 0; q < count; q++)
         strange += lonely > 0 && work->answers[q].distance > 2 * lonely;
     if (2 * strange > count)
-        imp_complain(
-            EXIT_SUCCESS, command,
-            "%zu of the %zu %ss are unlike all known ones: more than twice as far from the "
-            "nearest as any known one is from the others; their answers mean little",
-            strange, count, word);
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu of the %zu %ss are unlike all known ones (more than twice as far from "
+                     "the nearest as any known one from the others); their answers mean little",
+                     strange, count, word);
 }
 
 /* ---- order ---- */
 
-static const imp_classification *sorted; /* for qsort(), which has no place for it */
+static const imp_classification *sorted; /* for qsort(), which takes no context */
 
 static int compare_certainty(const void *a, const void *b)
 {

@@ -13,14 +13,14 @@
 
 typedef struct imp_command {
     const imp_usage *usage;
-    /* argv[0] is the command's name. Returns the status to exit with. */
+    /* argv[0] is the command's name. Returns the exit status. */
     int (*run)(int argc, char **argv);
 } imp_command;
 
-/* All commands in the order of the help; the last row's usage is NULL. */
+/* All commands in help order; the last row's usage is NULL. */
 extern const imp_command imp_commands[];
 
-/* The command of that name, or NULL after a sentence on stderr that suggests the nearest one. */
+/* The command of that name, or NULL after an error on stderr that suggests the nearest one. */
 const imp_command *imp_command_find(const char *name);
 
 /* Prints what `imp --help` prints. */

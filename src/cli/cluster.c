@@ -1,4 +1,4 @@
-/* cluster.c - `imp cluster`: points or pictures without labels into clusters. */
+/* cluster.c - `imp cluster`: clusters points or pictures without labels. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 
 #include "cli/cluster.h"
@@ -27,48 +27,48 @@ static const imp_option options[] = {
     {IMP_OPTION_METHOD(settings, method), .unsupervised = true, .initial = "imp"},
     {IMP_OPTION_NUMBER(settings, rule.lambda), .name = "lambda", .argument = "X", .like = "lambda",
      .initial = "auto",
-     .help = "squared distance beyond which a cluster starts; auto: the points choose how many "
-             "clusters there are, or --clusters, --validation or the model does"},
+     .help = "squared distance beyond which a new cluster starts; auto: chosen from the points, or "
+             "by --clusters, --validation or the model"},
     {IMP_OPTION_INTEGER(settings, clusters), .name = "clusters", .argument = "K",
      .integers = {0, INT32_MAX}, .initial = "0",
-     .help = "how many clusters are wanted; 0 leaves it open"},
+     .help = "number of clusters; 0: found from the points"},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "what is known: classes of some points, -1 for the others; a cluster has one at most"},
+     .help = "known classes of some points, -1 for the others; a cluster has at most one class"},
     {IMP_OPTION_REST},
     {IMP_OPTION_TEXT(settings, must_link), .name = "must-link", .argument = "FILE",
-     .help = "pairs of points that belong together: an array (pairs, 2) of their numbers"},
+     .help = "pairs of points in the same cluster: an array (pairs, 2) of indices"},
     {IMP_OPTION_TEXT(settings, cannot_link), .name = "cannot-link", .argument = "FILE",
-     .help = "pairs of points that belong apart"},
+     .help = "pairs of points in different clusters"},
     {IMP_OPTION_NUMBER(settings, rule.sigma_u), .name = "sigma", .argument = "S", .like = "sigma-u",
      .initial = "auto",
-     .help = "imp: the variance of a cluster; auto is that of the points around their clusters, "
-             "5 with --lambda, or the model's"},
+     .help = "imp: variance of a cluster; auto: estimated from the points, 5 with --lambda, or the "
+             "model's"},
     {IMP_OPTION_NUMBER(settings, rule.steps), .name = "steps", .argument = "N",
      .like = "cluster-steps", .initial = "auto",
-     .help = "passes; auto is 5 for imp, and as many as it takes for dp-means"},
+     .help = "passes over the points; auto: 5 for imp, until convergence for dp-means"},
     {IMP_OPTION_CHOICE(settings, order), .name = "order", .argument = "ORDER", .choices = orders,
      .initial = "auto",
-     .help = "in which to take the points where lambda is given, which may change the clusters; "
-             "auto is farthest-first for pictures, else given"},
+     .help = "order in which points are processed if lambda is given; may change the clusters; "
+             "auto: farthest-first for pictures, else given"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "1", .help = "of the random order"},
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "seed seed of the random order"},
     {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
-     .help = "other points, on which to choose lambda by adjusted mutual information"},
+     .help = "labelled points on which to choose lambda by adjusted mutual information"},
     {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
-     .help = "their true labels; points of label -1 are left out"},
+     .help = "their true labels; points labelled -1 are left out"},
     {IMP_OPTION_HEADING("Pictures")},
     {IMP_OPTION_TEXT(settings, copy_to), .name = "copy-to", .argument = "FOLDER",
-     .help = "also make this folder, with a sub-folder of copies for each group"},
+     .help = "also copy the pictures to this new folder, with a sub-folder per group"},
     {IMP_OPTION_TEXT(settings, link_to), .name = "link-to", .argument = "FOLDER",
      .help = "the same with symbolic links"},
     {IMP_OPTION_TEXT(settings, html), .name = "html", .argument = "FILE",
-     .help = "also write a page that shows the groups"},
+     .help = "also show the groups on a page"},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
-     .help = "true labels, to measure the clusters by; points of label -1 are not counted"},
+     .help = "true labels, to evaluate the clusters; points labelled -1 are not counted"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "write the cluster of each point there (.npy), not to standard output"},
+     .help = "write each point's cluster to this .npy file, not to standard output"},
     IMP_MEMORY_OPTION(settings, memory, "numbers of each point"),
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
@@ -81,25 +81,25 @@ static const char *const examples[] = {
 const imp_usage imp_cluster_usage = {
     .command = "cluster",
     .summary = "Cluster pictures or points without labels",
-    .details =
-        "Finds clusters among pictures or points without labels. One farther than a threshold, "
-        "lambda, from all clusters starts a new one, so the number of clusters follows from the "
-        "data; it can be wished for with --clusters. Where labels are known, the clusters "
-        "are measured by them. Unless lambda is given, half of a sample of the points makes "
-        "small groups and the other half tells which of them are apart; or lambda comes from "
-        "--validation or, for pictures, from what the model was trained with.",
+    .details = "Clusters pictures or points without labels. A point farther than a threshold, "
+               "lambda, from all clusters starts a new one, so the number of clusters follows from "
+               "the data, unless --clusters sets it. If true labels are given, the clusters are "
+               "evaluated against them. Unless lambda is given, it is chosen by splitting a sample "
+               "of the points: one half is divided into small groups, and the other half tells "
+               "which of them are separate. --validation chooses it on labelled points instead, "
+               "and for pictures it comes from the model's training.",
     .operands = "POINTS.npy|FOLDER|ARCHIVE",
     .fewest = 1,
-    .most = INT_MAX, /* all but one are refused in better words */
+    .most = INT_MAX, /* so that more than one gets a clearer error */
     .options = options,
     .examples = examples,
 };
 
 static const char *const command = "cluster";
 
-/* The points that have a label, and where they were found to belong. */
+/* The labelled points and their clusters. */
 typedef struct known {
-    int32_t *truth, *found; /* NULL where there are no labels to compare with */
+    int32_t *truth, *found; /* NULL without labels to compare with */
     size_t count;
 } known;
 
@@ -120,7 +120,7 @@ static int find_known(const settings *given, const imp_clustering *clustering,
         }
     if (points->count == 0)
         return imp_complain(IMP_EXIT_FAILURE, command,
-                            "%s: every label is -1, so there is nothing to measure by",
+                            "%s: every label is -1, so there is nothing to evaluate against",
                             given->truth);
     return IMP_GO_ON;
 }
@@ -212,7 +212,7 @@ static void drop_unlabeled(imp_labeled_rows *points)
     points->rows.count = left;
 }
 
-/* Chooses lambda on other points whose labels are known. */
+/* Chooses lambda on the labelled points of --validation. */
 static int tune(const settings *given, size_t dimensions, imp_cluster_options *cluster_options)
 {
     imp_labeled_rows points = {0};
@@ -233,12 +233,11 @@ static int tune(const settings *given, size_t dimensions, imp_cluster_options *c
     imp_error error;
     if (points.rows.dimensions != dimensions)
         status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s: its points have %zu dimensions, those to cluster have %zu",
+                              "%s: its points have %zu dimensions, but those to cluster have %zu",
                               given->validation, points.rows.dimensions, dimensions);
     else if (episode.count == 0)
         status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s has no points with a label in %s; lambda needs some to be chosen "
-                              "on",
+                              "%s has no points with a label in %s; choosing lambda needs some",
                               given->validation, given->validation_labels);
     else if (imp_cluster_tune(&episode, 1, dimensions, cluster_options,
                               &cluster_options->rule.lambda, &error) != IMP_OK)
@@ -259,7 +258,7 @@ imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given)
     return cluster_options;
 }
 
-/* Says on stderr, in a line, how many clusters there are and why. */
+/* Reports on stderr, in one line, how the number of clusters was chosen. */
 static void tell(const settings *given, const imp_clustering *found)
 {
     switch (found->choice) {
@@ -278,18 +277,17 @@ static void tell(const settings *given, const imp_clustering *found)
         break;
     case IMP_CLUSTER_WANTED:
         if (found->clusters != (size_t)given->clusters)
-            imp_complain(
-                EXIT_SUCCESS, command,
-                "%zu of the %lld clusters that were wanted came about: points coincide, or "
-                "clusters lost all of theirs to others",
-                found->clusters, (long long)given->clusters);
+            imp_complain(EXIT_SUCCESS, command,
+                         "only %zu of %lld clusters were made: points coincide, or clusters lost "
+                         "all their points to others",
+                         found->clusters, (long long)given->clusters);
         break;
     case IMP_CLUSTER_GIVEN:
         break;
     }
 }
 
-/* Pairs of a file, behind those that there are. */
+/* Appends the pairs of a file. */
 static int read_pairs(const char *path, bool apart, imp_cluster_pair **pairs, size_t *count)
 {
     imp_rows rows;
@@ -303,13 +301,13 @@ static int read_pairs(const char *path, bool apart, imp_cluster_pair **pairs, si
         *pairs = all;
     if (status == IMP_GO_ON && rows.dimensions != 2)
         status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s has %zu columns; pairs of points have 2", path, rows.dimensions);
+                              "%s has %zu columns; pairs of points need 2", path, rows.dimensions);
     for (size_t i = 0; i < rows.count && status == IMP_GO_ON; i++) {
         float a = rows.values[2 * i], b = rows.values[2 * i + 1];
-        /* Beyond this, floats leave out numbers. */
+        /* Larger integers are not exact as floats. */
         if (!(a >= 0 && b >= 0 && a <= 0x1p24F && b <= 0x1p24F && a == floorf(a) && b == floorf(b)))
             status = imp_complain(IMP_EXIT_FAILURE, command,
-                                  "%s: pair %zu is (%g, %g); points are numbers from 0 to 16777216",
+                                  "%s: pair %zu is (%g, %g); points are indices from 0 to 16777216",
                                   path, i, a, b);
         else
             all[(*count)++] = (imp_cluster_pair){(uint32_t)a, (uint32_t)b, apart};
@@ -318,7 +316,7 @@ static int read_pairs(const char *path, bool apart, imp_cluster_pair **pairs, si
     return status;
 }
 
-/* What was said about points: labels of so many, and pairs. */
+/* What is known about the points: labels and pairs. */
 typedef struct told {
     int32_t *labels, *truth; /* NULL: nothing */
     imp_cluster_pair *pairs;
@@ -360,7 +358,7 @@ typedef struct watch {
     size_t pass; /* and of its present pass, by imp_clock() */
 } watch;
 
-enum { SOON = 5 }; /* seconds that nobody needs a word about */
+enum { SOON = 5 }; /* seconds without progress output */
 
 static bool proceed(const imp_cluster_progress *progress, void *context)
 {
@@ -462,21 +460,22 @@ int imp_command_cluster(int argc, char **argv)
         return imp_complain(IMP_EXIT_USAGE, command, "unexpected argument '%s'", argv[2]);
     if (!isnan(given.rule.lambda) && (given.clusters > 0 || given.validation))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--lambda %g leaves nothing to choose; drop it, or --clusters and "
-                            "--validation",
+                            "--lambda %g excludes --clusters and --validation, which choose "
+                            "lambda; give one or the other",
                             given.rule.lambda);
     if (given.clusters > 0 && given.validation)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--clusters and --validation both choose lambda; give one of them");
     if (!given.validation != !given.validation_labels)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--validation FILE and --validation-labels FILE need each other");
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "--validation FILE and --validation-labels FILE must be given together");
     if (imp_is_folder_or_archive(argv[1]) && imp_job_ranks())
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "imp-mpi clusters points; imp embed makes points of pictures");
+                            "imp-mpi clusters points; turn pictures into points with imp embed");
     if (imp_is_folder_or_archive(argv[1]) && given.output)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "-o goes with points; --copy-to and --html show groups of pictures");
+                            "-o is for points; for pictures use --copy-to or --html");
     if (imp_is_folder_or_archive(argv[1]))
         return imp_cluster_pictures(&given, argv[1]);
     if (given.copy_to || given.link_to || given.html)
@@ -485,7 +484,7 @@ int imp_command_cluster(int argc, char **argv)
     const char *option = imp_only_for_pictures(&given.pictures);
     if (option)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "%s goes with pictures; points are clustered as they are", option);
+                            "%s is for pictures; points are clustered as they are", option);
 
     imp_point_file points;
     told said = {0};

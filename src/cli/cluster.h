@@ -1,7 +1,7 @@
 /*
  * cluster.h - `imp cluster` in two parts: points from a file (cluster.c), and a pile of pictures
- * (cluster_pictures.c), whose groups can also be a page (cluster_page.c) and sub-folders
- * (sorted_folder.c).
+ * (cluster_pictures.c), whose groups can also be shown on a page (cluster_page.c) and copied to
+ * sub-folders (sorted_folder.c).
  */
 #ifndef IMP_CLI_CLUSTER_H
 #define IMP_CLI_CLUSTER_H
@@ -23,10 +23,10 @@ typedef struct imp_cluster_settings {
     bool json;
 } imp_cluster_settings;
 
-/* What was given as the library's options. */
+/* The given settings as the library's options. */
 imp_cluster_options imp_cluster_options_from(const imp_cluster_settings *given);
 
-/* Sorts the pictures of a folder into groups. Returns the status to exit with. */
+/* Sorts the pictures of a folder into groups. Returns the exit status. */
 int imp_cluster_pictures(const imp_cluster_settings *given, const char *folder);
 
 /* A cluster with pictures in it. */
@@ -35,17 +35,17 @@ typedef struct imp_group {
     size_t cluster;
 } imp_group;
 
-/* A pile sorted: the largest group first and, in a group, the most typical picture first. */
+/* A sorted pile: largest group first and, within a group, most typical picture first. */
 typedef struct imp_sorting {
     const imp_cluster_settings *given;
     const char *folder, *model; /* the names */
-    const char *doubt;          /* that the model knows such pictures: a sentence, or NULL */
+    const char *doubt;          /* why the model may not suit the pictures: a sentence, or NULL */
     imp_embedded pile;
     imp_clustering *found;
     imp_group *groups;
     size_t group_count;
     size_t *order;   /* (pictures): group by group */
-    json_t *metrics; /* against the folder's sub-folders; NULL where there are none */
+    json_t *metrics; /* against the folder's sub-folders; NULL if there are none */
 } imp_sorting;
 
 /* Writes the groups as a page. */

@@ -1,6 +1,6 @@
 /*
  * cluster_page.c - a sorted pile of pictures as a page: a map, and group by group. Thousands of
- * pictures are several pages, of which the first has the map and an overview of all groups.
+ * pictures make several pages; the first has the map and an overview of all groups.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 enum {
     THUMBNAIL = 96,
-    SMALL = 80,      /* twice what is shown in the overview */
+    SMALL = 80,      /* twice the size shown in the overview */
     PER_PAGE = 2000, /* pictures */
-    BATCH = 256      /* pictures that are made at once */
+    BATCH = 256      /* thumbnails made at once */
 };
 
 static size_t page_of(size_t place)
@@ -24,7 +24,7 @@ static size_t page_of(size_t place)
     return place / PER_PAGE;
 }
 
-/* Has the pictures in the places first .. first + count - 1 made, at most BATCH. */
+/* Makes the thumbnails at places first .. first + count - 1, at most BATCH. */
 static void make_ahead(imp_page *page, const imp_sorting *work, size_t first, size_t count,
                        uint32_t side)
 {
@@ -38,8 +38,8 @@ static void write_facts(imp_page *page, const imp_sorting *work)
 {
     imp_page_write(page, "<p class=\"soft\">The pictures in ");
     imp_page_text(page, work->folder);
-    imp_page_write(page, ", sorted without being told anything about them (%s, lambda %.4g; model ",
-                   work->given->method, work->found->lambda);
+    imp_page_write(page, ", sorted without labels (%s, lambda %.4g; model ", work->given->method,
+                   work->found->lambda);
     imp_page_text(page, work->model);
     imp_page_write(page, ").</p>\n");
     imp_page_doubt(page, work->doubt);
@@ -51,7 +51,7 @@ static void write_metric(imp_page *page, const json_t *metrics, const char *key,
                    json_real_value(json_object_get(metrics, key)));
 }
 
-/* How well the groups agree with the sub-folders that the pictures came in. */
+/* How well the groups agree with the pictures' sub-folders. */
 static void write_metrics(imp_page *page, const imp_sorting *work)
 {
     if (!work->metrics)
@@ -63,17 +63,17 @@ static void write_metrics(imp_page *page, const imp_sorting *work)
     write_metric(page, work->metrics, "purity", "purity");
     write_metric(page, work->metrics, "nmi", "normalised mutual information");
     write_metric(page, work->metrics, "ami", "adjusted mutual information");
-    imp_page_write(page, "</dl>\n<p class=\"soft\">A dashed frame is a picture from another "
-                         "sub-folder than more than half of its group.</p>\n");
+    imp_page_write(page, "</dl>\n<p class=\"soft\">A dashed frame marks a picture from a different "
+                         "sub-folder than most of its group.</p>\n");
 }
 
 /* ---- the map ---- */
 
 static const char map_caption[] =
-    "Pictures that look alike to the model lie close together (two principal components of its "
-    "embedding). The colour and the number are the group's.";
+    "Pictures that look alike to the model are close together (first two principal components of "
+    "its embedding). Colours and numbers are those of the groups.";
 
-/* What a group is called on the map, and where it is. */
+/* A group's name and place on the map. */
 typedef struct label {
     char name[24];
     char link[4200];
@@ -115,8 +115,8 @@ static void write_map(imp_page *page, const imp_sorting *work, const char *path)
 
 /* ---- the overview ---- */
 
-/* A tile for each group, with its most typical pictures; of very many groups the smallest have
- * none. */
+/* A tile for each group, with its most typical pictures; if there are very many groups, the
+ * smallest have none. */
 static void write_overview(imp_page *page, const imp_sorting *work, const char *path)
 {
     enum { PICTURES = 4, FEW = 250, MOST = 1000 };
@@ -143,8 +143,8 @@ static void write_overview(imp_page *page, const imp_sorting *work, const char *
 
 /* ---- groups ---- */
 
-/* The sub-folder that most of a group's pictures came in, and how many did; -1 for none. `counts`
- * is room for a number per sub-folder. */
+/* The sub-folder of most of a group's pictures, or -1, and how many there are. `counts` is room for
+ * a number per sub-folder. */
 static int32_t main_class(const imp_sorting *work, const imp_group *group, size_t *counts,
                           size_t *most)
 {
@@ -162,7 +162,7 @@ static int32_t main_class(const imp_sorting *work, const imp_group *group, size_
     return best;
 }
 
-/* Writes the part of a group that lies in the places begin .. end - 1. */
+/* Writes those pictures of a group that are at places begin .. end - 1. */
 static void write_group(imp_page *page, const imp_sorting *work, size_t index, size_t *counts,
                         size_t begin, size_t end)
 {
@@ -235,7 +235,7 @@ imp_status imp_sorting_page(const imp_sorting *work, const char *path, imp_error
         return imp_fail_memory(error, "a page");
     imp_progress_line line = imp_progress_start(false);
     imp_status status = IMP_OK;
-    /* The first one last: where it is, all that it links to is there. */
+    /* The first page is written last, so that all pages it links to exist. */
     for (size_t i = pages; i-- > 0 && !status;) {
         imp_progress_show(&line, pages - 1 - i, pages, false, "pages");
         status = write_page(work, path, title, i, pages, counts, error);

@@ -1,10 +1,9 @@
 /*
- * cluster_pictures.c - `imp cluster FOLDER`: a pile of pictures into groups.
+ * cluster_pictures.c - `imp cluster FOLDER`: sorts a pile of pictures into groups.
  *
- * Without a wish for lambda or for a number of groups, lambda is Algorithm 1's own estimate with
- * the variance and the concentration that the model was trained with, each picture standing for a
- * class: the largest gap in the distances, which serves for well-separated points, is not to be
- * found among real pictures.
+ * Unless lambda or a number of groups is given, lambda is Algorithm 1's estimate with the model's
+ * variance and concentration, each picture counting as a class: real pictures have no clear gap in
+ * their distances, which well-separated points do.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +58,7 @@ static int find_clusters(imp_sorting *work, const imp_model *model)
         if (status != IMP_GO_ON)
             return status;
     }
-    /* What the files are called should not decide the groups. */
+    /* File names should not influence the groups. */
     if (options.order == IMP_ORDER_DEFAULT)
         options.order = IMP_ORDER_FARTHEST_FIRST;
     imp_error error;
@@ -71,7 +70,7 @@ static int find_clusters(imp_sorting *work, const imp_model *model)
 
 /* ---- groups ---- */
 
-/* A cluster or a picture with what it is sorted by. */
+/* A cluster or a picture with its sort key. */
 typedef struct ranked {
     size_t group;
     double key;
@@ -99,7 +98,7 @@ static double distance_to_mean(const imp_sorting *work, size_t picture)
     return sum;
 }
 
-/* The clusters that have pictures, the largest first. */
+/* The clusters with pictures, largest first. */
 static void rank_groups(imp_sorting *work, ranked *items)
 {
     const imp_clustering *found = work->found;
@@ -143,7 +142,7 @@ static int make_groups(imp_sorting *work)
 
 /* ---- metrics ---- */
 
-/* Compares the groups with the sub-folders, leaving out pictures that are in none. */
+/* Compares the groups with the sub-folders, leaving out pictures in none. */
 static int measure(imp_sorting *work, bool print)
 {
     const imp_gallery *gallery = &work->pile.gallery;
@@ -202,7 +201,7 @@ static int print_groups(imp_sorting *work)
            work->group_count == 1 ? "" : "s", found->points, word, found->points == 1 ? "" : "s",
            found->lambda);
     if (work->metrics) {
-        printf("\nagainst the sub-folders of ");
+        printf("\ncompared with the sub-folders of ");
         imp_print_text(work->folder, stdout);
         printf(":\n");
         int status = measure(work, true);
@@ -265,7 +264,7 @@ static int show(imp_sorting *work)
 {
     const imp_cluster_settings *given = work->given;
     imp_error error;
-    imp_interrupt_catch(); /* from here on there is something to take back */
+    imp_interrupt_catch(); /* from here on there is something to undo */
     if (given->html && imp_sorting_page(work, given->html, &error) != IMP_OK)
         return fail(&error);
     int status = sort_into_folder(work);
@@ -280,12 +279,12 @@ static int check_settings(const imp_cluster_settings *given)
 {
     if (given->labels || given->truth || given->must_link || given->cannot_link ||
         given->validation || given->validation_labels)
-        return imp_complain(
-            IMP_EXIT_USAGE, command,
-            "--labels, --truth, pairs and --validation go with points; the labels of pictures are "
-            "the sub-folders they are in");
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "--labels, --truth, pairs and --validation are for points; the labels "
+                            "of pictures are their sub-folders");
     if (given->copy_to && given->link_to)
-        return imp_complain(IMP_EXIT_USAGE, command, "give one of --copy-to and --link-to");
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "give either --copy-to or --link-to, not both");
     return IMP_GO_ON;
 }
 

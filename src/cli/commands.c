@@ -59,7 +59,6 @@ void imp_commands_print(FILE *stream)
           stream);
     for (const imp_command *command = imp_commands; command->usage; command++)
         fprintf(stream, "  %-12s%s\n", command->usage->command, command->usage->summary);
-    fputs("\n"
-          "'imp COMMAND --help' explains a command, 'imp --version' tells the version.\n",
+    fputs("\n'imp COMMAND --help' explains a command, 'imp --version' prints the version.\n",
           stream);
 }

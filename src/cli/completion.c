@@ -1,8 +1,8 @@
 /*
- * completion.c - what a value may be, as far as the tables tell.
+ * completion.c - which values shells may offer, as far as the tables say.
  *
- * Choices are all there is to say. Of a text it is the option's name that tells, or what the usage
- * calls the value; a text of which neither is known here is taken for the name of a file.
+ * For choices the table lists them. For a string, the option's name or the value's placeholder
+ * decides; if neither is known here, it is taken for a file name.
  */
 #include "cli/completion.h"
 
@@ -62,7 +62,7 @@ static void offer_data(imp_offer *offer)
     offer_word(offer, "glyphs");
 }
 
-/* Where files are offered already, folders are among them. */
+/* If files are offered, that includes folders. */
 static void offer_folders(imp_offer *offer)
 {
     if (offer->paths == IMP_PATHS_NONE)
@@ -97,7 +97,7 @@ static void offer_nothing(imp_offer *offer)
     (void)offer;
 }
 
-/* An option's name, or what a value or an operand is called. */
+/* An option's name, or the placeholder of a value or an operand. */
 static const struct {
     const char *name;
     void (*offer)(imp_offer *offer);

@@ -1,4 +1,4 @@
-/* data.c - `imp data`: looks at datasets, splits, packs, exports and fetches them. */
+/* data.c - `imp data`: inspects, splits, packs, exports and downloads datasets. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,20 +23,20 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "info: write JSON"},
     {IMP_OPTION_INTEGER(settings, rows), .name = "rows", .argument = "N", .integers = {1, 1000},
-     .initial = "10", .help = "show: rows of the sheet; each is a super-class, or else a class"},
+     .initial = "10", .help = "show: rows of the sheet, one per super-class or class"},
     {IMP_OPTION_INTEGER(settings, columns), .name = "columns", .argument = "N",
-     .integers = {1, 1000}, .initial = "20", .help = "show: images in a row"},
+     .integers = {1, 1000}, .initial = "20", .help = "show: images per row"},
     {IMP_OPTION_TEXT(settings, from), .name = "from", .argument = "URL",
-     .help = "get: where the files are instead of at their home"},
+     .help = "get: download from here instead of the original site"},
     {IMP_OPTION_END}};
 
 enum { INFO, SHOW, SPLIT, PACK, EXPORT, GET };
 static const imp_action actions[] = {
-    [INFO] = {"info", "DATA", 1, "what it holds, and which pictures are broken"},
+    [INFO] = {"info", "DATA", 1, "describe it, and list broken pictures"},
     [SHOW] = {"show", "DATA SHEET.png", 2, "draw a contact sheet"},
-    [SPLIT] = {"split", "DATA FOLDER", 2, "write its split as lists of classes"},
+    [SPLIT] = {"split", "DATA FOLDER", 2, "write its split, as lists of classes"},
     [PACK] = {"pack", "DATA FILE", 2, "write one file that opens in milliseconds"},
-    [EXPORT] = {"export", "DATA FOLDER", 2, "write its pictures as a folder of classes"},
+    [EXPORT] = {"export", "DATA FOLDER", 2, "write its pictures as PNG files, a folder per class"},
     [GET] = {"get", "omniglot FOLDER", 2, "download Omniglot to a folder"},
     {0}};
 
@@ -52,15 +52,13 @@ static const char *const examples[] = {
 
 const imp_usage imp_data_usage = {
     .command = "data",
-    .summary = "Look at, split, pack, export or fetch data",
-    .details =
-        "DATA is a folder or an archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, a pack, "
-        "omniglot:PATH, mini-imagenet:PATH, csv:PATH, or glyphs, alphabets that are invented and "
-        "need no files. Its kind is found by looking, or told by folder: or pack: before the "
-        "path. info exits with 1 when a picture is broken; show leaves it out; the others stop "
-        "at the first.\n\n"
-        "The fingerprint that info prints is a SHA-256 of the pictures. A folder, its "
-        "archive and its pack have the same one.",
+    .summary = "Inspect, split, pack, export or download data",
+    .details = "DATA is a folder or an archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, a "
+               "pack, omniglot:PATH, mini-imagenet:PATH, csv:PATH, or glyphs: synthetic alphabets "
+               "that need no files. The kind of a path is detected, or stated by folder: or pack: "
+               "in front of it. info exits with 1 if a picture is broken; show leaves broken "
+               "pictures out; the others stop at the first.\n\nThe fingerprint that info prints is "
+               "a SHA-256 of the pictures. A folder, its archive and its pack have the same one.",
     .actions = actions,
     .options = options,
     .examples = examples,
@@ -162,7 +160,7 @@ static void info_text(const imp_dataset *dataset)
     if (imp_dataset_super_classes(dataset) > 0)
         printf(" in %zu super-classes", imp_dataset_super_classes(dataset));
     if (dataset->unlabeled > 0)
-        printf("\nunlabelled   %zu, in no class and not used", dataset->unlabeled);
+        printf("\nunlabelled   %zu, without a class, not used", dataset->unlabeled);
     putchar('\n');
     imp_print_foreign("left out     ", &dataset->foreign, stdout);
     printf("fingerprint  %s\n\n", imp_dataset_fingerprint(dataset));
@@ -196,7 +194,7 @@ static int run_info(const settings *given, const char *name)
         status = info_json(dataset);
     else
         info_text(dataset);
-    /* A script must be able to tell that something is broken. */
+    /* So that scripts notice broken pictures. */
     if (imp_dataset_faults(dataset) > 0)
         status = IMP_EXIT_FAILURE;
     imp_dataset_free(dataset);
@@ -205,8 +203,8 @@ static int run_info(const settings *given, const char *name)
 
 /* ---- show ---- */
 
-/* Image `column` of row `row`: rows are spread over the super-classes, with one image of each of
- * their classes, or over the classes, with their images. */
+/* Image `column` of row `row`: a row is a super-class, with one image of each of its classes, or a
+ * class with its images; rows are spread evenly over all of them. */
 static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, size_t column)
 {
     size_t classes = imp_dataset_classes(dataset), supers = imp_dataset_super_classes(dataset);
@@ -229,7 +227,7 @@ static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, 
     return image < about.images ? about.first_image + image : IMP_SHEET_EMPTY;
 }
 
-/* imp_data_open(), unless `output` would be written over what is read. */
+/* imp_data_open(), unless `output` would overwrite the input. */
 static int open_apart(const settings *given, const char *name, const char *output, bool skip_broken,
                       imp_dataset **dataset)
 {
@@ -286,7 +284,7 @@ static int run_pack(const settings *given, const char *name, const char *output)
         return status;
     imp_error error;
     status = EXIT_SUCCESS;
-    imp_interrupt_catch(); /* from here on there is something to take back */
+    imp_interrupt_catch(); /* from here on there is something to undo */
     if (imp_dataset_pack_while(dataset, output, imp_interrupt_check, &error) != IMP_OK)
         status = fail(&error);
     imp_dataset_free(dataset);
@@ -305,7 +303,7 @@ static int run_export(const settings *given, const char *name, const char *outpu
     if (status != IMP_GO_ON)
         return status;
     status = EXIT_SUCCESS;
-    imp_interrupt_catch(); /* from here on there is something to take back */
+    imp_interrupt_catch(); /* from here on there is something to undo */
     if (imp_dataset_export(dataset, output, imp_interrupt_check, &error) != IMP_OK)
         status = fail(&error);
     imp_dataset_free(dataset);
@@ -325,14 +323,14 @@ static bool on_progress(const char *file, uint64_t so_far, uint64_t total, void 
 static int run_get(const settings *given, const char *name, const char *output)
 {
     if (strcmp(name, "mini-imagenet") == 0)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "mini-ImageNet cannot be downloaded from here: its pictures are under "
-                            "ImageNet's terms; put images.zip and the lists train.csv, val.csv and "
-                            "test.csv of Ravi & Larochelle in a folder and name it "
-                            "mini-imagenet:FOLDER");
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "mini-ImageNet cannot be downloaded, because its pictures are subject to ImageNet's "
+            "terms; put images.zip and Ravi & Larochelle's lists train.csv, val.csv and test.csv "
+            "into a folder and use mini-imagenet:FOLDER");
     if (strcmp(name, "omniglot") != 0)
-        return imp_complain(IMP_EXIT_USAGE, command, "cannot get '%s'; there is only omniglot",
-                            name);
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "cannot get '%s'; only omniglot can be downloaded", name);
     /* An interrupted download ends like a failed one and leaves nothing half-written. */
     imp_interrupt_catch();
     bool terminal = isatty(STDERR_FILENO) == 1;

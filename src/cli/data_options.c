@@ -6,7 +6,7 @@ void imp_print_foreign(const char *before, const imp_foreign *foreign, FILE *to)
 {
     if (foreign->count == 0)
         return;
-    fprintf(to, "%s%zu picture%s of kinds that are not read:", before, foreign->count,
+    fprintf(to, "%s%zu picture%s in formats that are not read:", before, foreign->count,
             foreign->count == 1 ? "" : "s");
     for (size_t i = 0; i < foreign->count && i < IMP_FOREIGN_NAMES; i++) {
         fputs(i > 0 ? ", '" : " '", to);

@@ -27,7 +27,7 @@ typedef struct imp_data_settings {
     {IMP_OPTION_HEADING("Data")},                                                                  \
     {IMP_OPTION_INTEGER(settings, member.size), .name = "size", .argument = "N",                   \
      .integers = {0, 4096}, .initial = "0",                                                        \
-     .help = "side of the pictures; 0 is the source's own"},                                       \
+     .help = "picture side in pixels; 0: the source's own"},                                       \
     {IMP_OPTION_TEXT(settings, member.split), .name = "split", .argument = "SPLIT",                \
      .initial = "own",                                                                             \
      .help = "own, vinyals, lake, lists:FOLDER or classes:A/B/C (also super-classes:, modes:, "    \
@@ -40,33 +40,33 @@ typedef struct imp_data_settings {
      .help = "invert pictures; own inverts Omniglot's"},                                           \
     {IMP_OPTION_INTEGER(settings, member.rotations), .name = "rotations", .argument = "N",         \
      .integers = {1, 4}, .initial = "1",                                                           \
-     .help = "4 makes classes also of quarter turns"},                                             \
+     .help = "4: rotations by 90 degrees are classes, too"},                                       \
     {IMP_OPTION_INTEGER(settings, member.split_seed), .name = "split-seed", .argument = "N",       \
-     .integers = {0, INT64_MAX}, .initial = "0", .help = "which random split"},                    \
+     .integers = {0, INT64_MAX}, .initial = "0", .help = "seed of the random split"},              \
     {IMP_OPTION_INTEGER(settings, member.threads), .name = "threads", .argument = "N",             \
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"},                          \
-    {IMP_OPTION_HEADING("Data made by 'glyphs'")},                                                 \
+     .integers = {0, 1024}, .initial = "0", .help = "threads; 0: one per core"},                   \
+    {IMP_OPTION_HEADING("Synthetic data: glyphs")},                                                \
     {IMP_OPTION_REST},                                                                             \
     {IMP_OPTION_INTEGER(settings, member.alphabets), .name = "alphabets", .argument = "N",         \
-     .integers = {1, 1000000}, .initial = "50", .help = "how many"},                               \
+     .integers = {1, 1000000}, .initial = "50", .help = "number of alphabets"},                    \
     {IMP_OPTION_INTEGER(settings, member.fewest_characters), .name = "fewest-characters",          \
-     .argument = "N", .integers = {1, 1000000}, .initial = "20", .help = "of an alphabet"},        \
+     .argument = "N", .integers = {1, 1000000}, .initial = "20", .help = "per alphabet"},          \
     {IMP_OPTION_INTEGER(settings, member.most_characters), .name = "most-characters",              \
-     .argument = "N", .integers = {1, 1000000}, .initial = "40", .help = "of an alphabet"},        \
+     .argument = "N", .integers = {1, 1000000}, .initial = "40", .help = "per alphabet"},          \
     {IMP_OPTION_INTEGER(settings, member.drawings), .name = "drawings", .argument = "N",           \
-     .integers = {1, 1000000}, .initial = "20", .help = "of a character"},                         \
+     .integers = {1, 1000000}, .initial = "20", .help = "drawings per character"},                 \
     {IMP_OPTION_INTEGER(settings, member.glyph_seed), .name = "glyph-seed", .argument = "N",       \
-     .integers = {0, INT64_MAX}, .initial = "0", .help = "which invented alphabets"}
+     .integers = {0, INT64_MAX}, .initial = "0", .help = "seed of the alphabets"}
 /* clang-format on */
 
-/* What the dataset of a command is called in its operands. */
+/* What help texts call the dataset argument. */
 #define IMP_DATA_OPERAND "DATA"
 
-/* Opens the dataset `name`. Returns IMP_GO_ON, or the status to exit with after a sentence. */
+/* Opens the dataset `name`. Returns IMP_GO_ON or, after printing an error, the exit status. */
 int imp_data_open(const char *command, const char *name, const imp_data_settings *settings,
                   bool skip_broken, imp_dataset **out);
 
-/* "BEFORE3 pictures of kinds that are not read: 'a.svg', ...": a line, or nothing if there are
+/* "BEFORE3 pictures in formats that are not read: 'a.svg', ...": a line, or nothing if there are
  * none. */
 void imp_print_foreign(const char *before, const imp_foreign *foreign, FILE *to);
 

@@ -1,8 +1,9 @@
 /*
- * demo.c - `imp demo`: infinite mixture prototypes next to prototypes, on invented alphabets.
+ * demo.c - `imp demo`: infinite mixture prototypes compared with prototypes, on synthetic
+ * alphabets.
  *
- * Both train the same network from the same weights on the same episodes, in which an alphabet is a
- * class and its characters look nothing alike. Needs no data and leaves a picture.
+ * Both train the same network from the same weights on the same episodes, in which a class is an
+ * alphabet, whose characters look nothing alike. Needs no data and draws a picture.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,16 +28,16 @@ typedef struct arguments {
 
 static const imp_option options[] = {
     {IMP_OPTION_TEXT(arguments, picture), .name = "picture", .argument = "FILE",
-     .initial = "demo.png", .help = "where the picture of the embeddings goes; .png or .svg"},
+     .initial = "demo.png", .help = "picture of the embeddings to write; .png or .svg"},
     {IMP_OPTION_INTEGER(arguments, updates), .name = "updates", .argument = "N",
      .integers = {0, 1000000}, .initial = "0",
-     .help = "of the training of each method; 0 is 250, or what a slow machine can do in a minute"},
+     .help = "optimizer steps for each method; 0: 250, or what a slow machine can do in a minute"},
     {IMP_OPTION_INTEGER(arguments, episodes), .name = "episodes", .argument = "N",
-     .integers = {2, 1000000}, .initial = "100", .help = "of the test"},
+     .integers = {2, 1000000}, .initial = "100", .help = "test episodes"},
     {IMP_OPTION_INTEGER(arguments, seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "1", .help = "of weights and episodes"},
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "seed of the weights and episodes"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core"},
+     .integers = {0, 1024}, .initial = "0", .help = "threads; 0: one per core"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_END}};
 
@@ -45,18 +46,17 @@ static const char *const examples[] = {"imp demo", "imp demo --updates 1000 --pi
 
 const imp_usage imp_demo_usage = {
     .command = "demo",
-    .summary = "Compare IMP with prototypes on invented alphabets, in a minute",
-    .details =
-        "Trains the same network twice on invented alphabets, by infinite mixture prototypes and "
-        "by prototypes, tests both on alphabets that neither has seen, prints the "
-        "comparison and draws the embeddings. Needs no data.",
+    .summary = "Compare IMP with prototypes on synthetic alphabets, in a minute",
+    .details = "Trains the same network twice on synthetic alphabets, with infinite mixture "
+               "prototypes and with prototypes, tests both on unseen alphabets, prints the "
+               "comparison and draws the embeddings. Needs no data.",
     .options = options,
     .examples = examples,
 };
 
 static const char command[] = "demo";
 
-/* One of the two that are compared. */
+/* One of the two methods compared. */
 typedef struct rival {
     const char *method, *title;
     imp_updater updater;
@@ -67,8 +67,8 @@ typedef struct rival {
 
 enum { RIVALS = 2, IMP = 0, PROTOTYPES = 1 };
 
-enum { WAY = 5, MODES = 6 };          /* small episodes: a minute has to do */
-enum { UPDATES = 250, SECONDS = 15 }; /* of the training of each */
+enum { WAY = 5, MODES = 6 };          /* small episodes, to finish in a minute */
+enum { UPDATES = 250, SECONDS = 15 }; /* of each method's training */
 
 static imp_settings settings_of(const arguments *given, const char *method)
 {
@@ -105,7 +105,7 @@ static bool show_training(const imp_train_report *report, void *context)
                  imp_duration_of(report->seconds_left).text);
         imp_progress_show(&to->line, report->update, report->updates, keep, text);
     }
-    return true; /* nothing is kept that would have to be taken back */
+    return true; /* nothing to undo */
 }
 
 static void show_testing(size_t done, size_t total, void *context)
@@ -139,7 +139,7 @@ static imp_status compete(const arguments *given, const imp_dataset *dataset, ri
                                         .threads = (int)given->threads,
                                         .progress = show_testing,
                                         .context = &to};
-        testing.task.queries = 0; /* the test's own number */
+        testing.task.queries = 0; /* the test's own seed */
         status = imp_evaluate(one->encoder, dataset, &self, 1, &testing, &one->tested, error);
     }
     imp_progress_end(&to.line);
@@ -155,7 +155,7 @@ static void fill_panel(const imp_projection *plane, const imp_episode *episode,
     const float *embeddings = view->support;
     size_t clusters = result->cluster_count, images = view->support_count + view->query_count;
     for (size_t i = 0; i < clusters + images; i++) {
-        bool is_cluster = i < clusters; /* drawn first: points lie on top */
+        bool is_cluster = i < clusters; /* drawn first, so that points are on top */
         size_t image = i - clusters;
         const float *at = is_cluster ? result->cluster_mean + i * view->dimensions
                                      : embeddings + image * view->dimensions;
@@ -171,8 +171,8 @@ static void fill_panel(const imp_projection *plane, const imp_episode *episode,
     }
 }
 
-/* The plane in which the episode's characters lie farthest apart: that of the means of each, which
- * is where a newcomer can see that an alphabet is not one heap. */
+/* The plane that separates the episode's characters best: that of their means. It shows a newcomer
+ * that an alphabet is not one cluster. */
 static imp_status fit_plane(imp_projection *plane, const imp_dataset *dataset,
                             const imp_episode *episode, const float *embeddings, size_t d,
                             imp_error *error)
@@ -205,7 +205,7 @@ static imp_status fit_plane(imp_projection *plane, const imp_dataset *dataset,
     return status;
 }
 
-/* A rival's view of the episode: embedded, clustered and laid into the plane. */
+/* The episode embedded and clustered by one method and projected onto the plane. */
 static imp_status draw_rival(rival *one, const imp_dataset *dataset, const imp_episode *episode,
                              const float *pixels, imp_scatter_panel *panel, imp_error *error)
 {
@@ -248,7 +248,12 @@ static imp_status draw_rival(rival *one, const imp_dataset *dataset, const imp_e
 static imp_status draw_picture(const arguments *given, const imp_dataset *dataset, rival *rivals,
                                imp_error *error)
 {
-    enum { ALPHABETS = 3, CHARACTERS = 4, DRAWINGS = 5, NEW = 3 }; /* few: seen at a glance */
+    enum {
+        ALPHABETS = 3,
+        CHARACTERS = 4,
+        DRAWINGS = 5,
+        NEW = 3
+    }; /* few enough to take in at a glance */
     static const char *const names[ALPHABETS] = {"one alphabet, of 4 characters",
                                                  "another alphabet", "a third"};
     imp_settings settings = settings_of(given, "imp");
@@ -270,9 +275,9 @@ static imp_status draw_picture(const arguments *given, const imp_dataset *datase
     else
         status = imp_fail_memory(error, "the picture");
     for (size_t i = 0; i < RIVALS && !status; i++) {
-        rival *one = &rivals[RIVALS - 1 - i]; /* the simpler one on the left */
+        rival *one = &rivals[RIVALS - 1 - i]; /* the simpler method on the left */
         snprintf(subtitles[i], sizeof subtitles[i],
-                 "tells %.1f%% of new drawings of unseen alphabets right",
+                 "classifies %.1f%% of new drawings of unseen alphabets right",
                  100 * one->tested.accuracy.mean);
         status = draw_rival(one, dataset, &episode, pixels, &panels[i], error);
         panels[i].subtitle = subtitles[i];
@@ -291,11 +296,11 @@ static imp_status draw_picture(const arguments *given, const imp_dataset *datase
     return status;
 }
 
-/* ---- the words ---- */
+/* ---- the text ---- */
 
 static void print_table(const arguments *given, const rival *rivals)
 {
-    printf("Unseen invented alphabets, %d at a time, of %d characters, each drawn once; %lld test "
+    printf("%d unseen synthetic alphabets at a time, of %d characters, each drawn once; %lld test "
            "episodes, %lld updates\n\n",
            WAY, MODES, (long long)given->episodes, (long long)given->updates);
     printf("%-14s%20s%20s%16s\n", "method", "accuracy", "clusters per class", "training");
@@ -305,7 +310,7 @@ static void print_table(const arguments *given, const rival *rivals)
         snprintf(accuracy, sizeof accuracy, "%.1f%% ± %.1f", 100 * one->tested.accuracy.mean,
                  100 * one->tested.accuracy.half_width);
         snprintf(seconds, sizeof seconds, "%.1f s", one->trained.seconds);
-        /* the sign takes two bytes */
+        /* the sign is two bytes long */
         printf("%-14s%21s%20.1f%16s\n", one->method, accuracy, one->tested.clusters_per_class,
                seconds);
     }
@@ -317,8 +322,8 @@ static void print_words(const arguments *given, const rival *rivals)
     double prototypes = rivals[PROTOTYPES].tested.accuracy.mean;
     double doubt =
         rivals[IMP].tested.accuracy.half_width + rivals[PROTOTYPES].tested.accuracy.half_width;
-    printf("\nThe characters of an alphabet look nothing alike, so one prototype lies between them "
-           "and close\nto none: it gets %.1f%% of the new characters right.\n",
+    printf("\nThe characters of an alphabet look nothing alike, so a single prototype lies between "
+           "them, close\nto none: it gets %.1f%% of the new characters right.\n",
            100 * prototypes);
     if (imp - prototypes > doubt)
         printf("IMP made %.1f clusters per alphabet, without being told how many, and gets %.1f%%: "
@@ -326,17 +331,17 @@ static void print_words(const arguments *given, const rival *rivals)
                rivals[IMP].tested.clusters_per_class, 100 * imp, 100 * (imp - prototypes),
                given->picture);
     else
-        printf("IMP made %.1f clusters per alphabet and gets %.1f%%, which is no clear lead after "
-               "so few updates\n(%s shows both embeddings with their clusters).\n",
+        printf("IMP made %.1f clusters per alphabet and gets %.1f%%, no clear lead after so few "
+               "updates\n(%s shows both embeddings with their clusters).\n",
                rivals[IMP].tested.clusters_per_class, 100 * imp, given->picture);
-    printf("Try next a longer training that is kept, 'imp train --recipe glyphs-alphabets --out "
-           "run', then\n'imp eval --model run/model.safetensors --method imp,prototypes', or your "
-           "own folder of pictures\nwith --data.\n");
+    printf("Next, train for longer and save the model with 'imp train --recipe glyphs-alphabets "
+           "--out run', then\ncompare with 'imp eval --model run/model.safetensors --method "
+           "imp,prototypes'; or train on your own\nfolder of pictures with --data.\n");
 }
 
 /* ---- the command ---- */
 
-/* As many updates as usual or, on a slow machine, as there is time for. */
+/* The usual number of updates or, on a slow machine, as many as fit into a minute. */
 static int settle_updates(arguments *given, const imp_dataset *dataset)
 {
     if (given->updates > 0)
@@ -349,7 +354,7 @@ static int settle_updates(arguments *given, const imp_dataset *dataset)
     if (settings.updates < UPDATES)
         given->updates = settings.updates;
     if (settings.updates < UPDATES && !given->quiet)
-        fprintf(stderr, "%lld updates instead of %d, so that it takes a minute here\n",
+        fprintf(stderr, "%lld updates instead of %d, to finish in a minute on this machine\n",
                 (long long)given->updates, UPDATES);
     return IMP_GO_ON;
 }

@@ -1,4 +1,4 @@
-/* destination.c - looks at where output is to go, without leaving a trace there. */
+/* destination.c - checks output paths without leaving a trace there. */
 #define _DEFAULT_SOURCE /* realpath, strndup */
 
 #include "cli/destination.h"
@@ -15,7 +15,7 @@
 #include "cli/options.h"
 #include "data/source.h"
 
-/* The real path of what is, or would be, at `path`; false where there can be nothing. */
+/* The real path of what is, or would be, at `path`; false if nothing can be there. */
 static bool resolve(const char *path, char real[PATH_MAX])
 {
     if (realpath(path, real))
@@ -55,8 +55,9 @@ static bool lies_in(const char *path, const char *folder)
 static int check_file(const char *command, const imp_destination *file)
 {
     if (imp_source_is_picture(file->path))
-        return imp_complain(IMP_EXIT_USAGE, command, "%s needs the name of %s; '%s' is a picture",
-                            file->option, file->kind, file->path);
+        return imp_complain(IMP_EXIT_USAGE, command,
+                            "%s needs the name of %s, but '%s' is a picture", file->option,
+                            file->kind, file->path);
     imp_error error;
     if (imp_writer_probe(file->path, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -84,9 +85,10 @@ int imp_check_folder(const char *command, const char *folder, const char *source
     if (!folder)
         return IMP_GO_ON;
     if (lies_in(folder, source))
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "'%s' lies in '%s' and would be sorted itself next time", folder,
-                            source);
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "'%s' is inside '%s' and would be sorted itself next time; name a folder outside it",
+            folder, source);
     imp_error error;
     if (imp_create_folder_probe(folder, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -102,12 +104,12 @@ int imp_check_inputs(const char *command, const char *output, const char *const 
         if (!inputs[i])
             continue;
         if (are_same(output, inputs[i]))
-            return imp_complain(IMP_EXIT_USAGE, command,
-                                "'%s' is read and cannot be written as well; name another file",
-                                output);
+            return imp_complain(
+                IMP_EXIT_USAGE, command,
+                "'%s' is an input and cannot be the output as well; name another file", output);
         if (lies_in(output, inputs[i]))
             return imp_complain(IMP_EXIT_USAGE, command,
-                                "'%s' is part of '%s', which is read; name another file", output,
+                                "'%s' is part of the input '%s'; name another file", output,
                                 inputs[i]);
     }
     return IMP_GO_ON;

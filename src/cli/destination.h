@@ -1,8 +1,8 @@
 /*
- * destination.h - whether output can go where it shall, asked before the work begins.
+ * destination.h - checks, before the work begins, that output can be written where it should go.
  *
- * Embedding many pictures takes minutes; a slip in the name of the result must not cost them, and
- * must never cost a picture or anything else that the command reads.
+ * Embedding many pictures takes minutes. A mistyped output name must not waste them, and must never
+ * overwrite a picture or any other input.
  */
 #ifndef IMP_CLI_DESTINATION_H
 #define IMP_CLI_DESTINATION_H
@@ -14,23 +14,22 @@
 
 /* A file to be written. */
 typedef struct imp_destination {
-    const char *option; /* that names it: "--html" */
+    const char *option; /* the option that names it: "--html" */
     const char *kind;   /* what is written there: "a page" */
-    const char *path;   /* NULL: it is not wanted */
+    const char *path;   /* NULL: not wanted */
 } imp_destination;
 
-/* All return IMP_GO_ON, or the status to exit with after a sentence. `command` is named in it. */
+/* All return IMP_GO_ON or, after printing an error that names `command`, the exit status. */
 
-/* Whether each of the files can be written, is no picture, and is none of the others. */
+/* Whether each file can be written, is not a picture, and differs from the others. */
 int imp_check_files(const char *command, const imp_destination *files, size_t count);
 
-/* Whether `folder` is new or empty and lies outside of `source`, whose pictures are to go there;
- * NULL: it is not wanted. */
+/* Whether `folder` is new or empty and outside `source`, whose pictures are to go there; NULL: not
+ * wanted. */
 int imp_check_folder(const char *command, const char *folder, const char *source);
 
-/* Whether writing the file `output` leaves the `count` files and folders in `inputs` as they are:
- * it is none of them, and none that is there already in one of the folders. NULL, for `output` or
- * among the inputs, stands for nothing. */
+/* Whether writing the file `output` leaves the `count` files and folders in `inputs` intact: it is
+ * none of them, nor an existing file in one of the folders. A NULL `output` or input is ignored. */
 int imp_check_inputs(const char *command, const char *output, const char *const *inputs,
                      size_t count);
 

@@ -1,4 +1,4 @@
-/* embed.c - `imp embed`: pictures into vectors, for this program or any other. */
+/* embed.c - `imp embed`: turns pictures into vectors, for imp or any other program. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +24,13 @@ static const imp_option options[] = {
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "where to write the vectors, a row for each picture (.npy)"},
+     .help = "where to write the vectors, one row per picture (.npy)"},
     {IMP_OPTION_TEXT(settings, names), .name = "names", .argument = "FILE",
-     .help = "where to write the pictures' paths, a line each; default beside the vectors, "
+     .help = "where to write the pictures' paths, one per line; default: beside the vectors, "
              "ending in .txt"},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "for one folder whose sub-folders are classes: where to write the classes, numbered "
-             "in the order of their names (.npy)"},
+     .help = "for one folder whose sub-folders are classes: where to write the class numbers, in "
+             "order of name (.npy)"},
     IMP_MEMORY_OPTION(settings, memory, "vectors of pictures"),
     {IMP_OPTION_END}};
 
@@ -44,11 +44,10 @@ const imp_usage imp_embed_usage = {
     .command = "embed",
     .summary = "Turn pictures into vectors",
     .details =
-        "Embeds pictures by a model and writes a row of numbers for each, which imp classify, "
-        "imp fit and imp cluster take as points, and so does whatever else reads .npy. Points go "
-        "through a model that was trained on vectors. "
-        "Ends with "
-        "the options by which imp fit and imp classify do with them as with the pictures.",
+        "Embeds pictures with a model and writes a row of numbers for each, which imp classify, "
+        "imp fit, imp cluster and any other program that reads .npy can use as points. Points can "
+        "be embedded, too, with a model trained on vectors. At the end it prints the options with "
+        "which imp fit and imp classify treat the vectors like the pictures.",
     .operands = "PICTURE|FOLDER...",
     .fewest = 1,
     .most = INT_MAX,
@@ -58,7 +57,7 @@ const imp_usage imp_embed_usage = {
 
 static const char command[] = "embed";
 
-/* Where the names go if nobody said: "x.npy" becomes "x.txt". Free with free(). */
+/* The default file for names: "x.npy" becomes "x.txt". Free with free(). */
 static char *names_beside(const char *output)
 {
     static const char ending[] = ".npy";
@@ -71,15 +70,15 @@ static char *names_beside(const char *output)
     return path;
 }
 
-/* A name with a line break could not be a line. */
+/* A name with a line break cannot be one line. */
 static int check_names(const imp_gallery *gallery, const char *path)
 {
     for (size_t i = 0; i < gallery->count; i++)
         if (strchr(gallery->pictures[i].path, '\n'))
-            return imp_complain(
-                IMP_EXIT_FAILURE, command,
-                "the path '%s' has a line break in it, so it cannot be a line of '%s'",
-                gallery->pictures[i].path, path);
+            return imp_complain(IMP_EXIT_FAILURE, command,
+                                "the path '%s' contains a line break, so it cannot be a line of "
+                                "'%s'; rename the file",
+                                gallery->pictures[i].path, path);
     return IMP_GO_ON;
 }
 
@@ -133,13 +132,13 @@ enum { VECTORS, NAMES, LABELS, FILES };
 typedef imp_status write_file(const imp_embedded *, imp_writer *, imp_error *);
 static write_file *const writes[FILES] = {write_vectors, write_names, write_labels};
 
-/* All files are whole before the first takes its place. */
+/* All files are complete before the first takes its place. */
 static int write_all(const imp_destination *files, const imp_embedded *pictures)
 {
     imp_writer writers[FILES] = {0};
     imp_error error;
     imp_status status = IMP_OK;
-    imp_interrupt_catch(); /* from here on there is something to take back */
+    imp_interrupt_catch(); /* from here on there is something to undo */
     for (int i = 0; i < FILES && !status; i++)
         if (files[i].path)
             status = imp_writer_open(&writers[i], files[i].path, &error);
@@ -159,7 +158,7 @@ static int write_all(const imp_destination *files, const imp_embedded *pictures)
                         error.message);
 }
 
-/* Where vectors go, block by block. */
+/* Receives the vectors, block by block. */
 typedef struct vector_file {
     imp_writer writer;
     const char *path;
@@ -182,14 +181,15 @@ static imp_status write_block(const float *vectors, size_t begin, size_t count, 
     return status;
 }
 
-/* Vectors through a model that was trained on such. */
+/* Embeds vectors with a model trained on vectors. */
 static int embed_points(const settings *given, const char *path)
 {
     if (given->names || given->labels)
         return imp_complain(IMP_EXIT_USAGE, command, "--names and --labels are for pictures");
     if (!given->pictures.model)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "'%s' holds points; --model FILE says which model embeds them", path);
+                            "'%s' holds points; give the model that embeds them with --model FILE",
+                            path);
     const char *const inputs[] = {path, given->pictures.model};
     imp_model *model = NULL;
     vector_file file = {.path = given->output};
@@ -199,7 +199,7 @@ static int embed_points(const settings *given, const char *path)
         status = imp_open_vector_model(command, given->pictures.model, &model);
     if (status == IMP_GO_ON) {
         file.dimensions = imp_model_info_of(model)->dimensions;
-        imp_interrupt_catch(); /* there is something to take back */
+        imp_interrupt_catch(); /* there is something to undo */
         status = imp_embed_points(command, model, path, imp_job_ranks(), write_block, &file);
     }
     if (status == IMP_GO_ON && imp_job_writes() && imp_writer_commit(&file.writer, &error))
@@ -219,7 +219,7 @@ int imp_command_embed(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     if (!given.output)
-        return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the vectors");
+        return imp_complain(IMP_EXIT_USAGE, command, "give -o FILE, where to write the vectors");
     if (operands == 1 && imp_is_points(argv[1]))
         return embed_points(&given, argv[1]);
     if (given.labels && (operands != 1 || !imp_is_folder_or_archive(argv[1])))

@@ -1,4 +1,4 @@
-/* episode.c - `imp episode draw`: shows one few-shot task, or saves many to be replayed. */
+/* episode.c - `imp episode draw`: shows one few-shot task, or saves many to replay. */
 #include <stdlib.h>
 
 #include <imp/episode.h>
@@ -28,21 +28,21 @@ static const imp_option options[] = {
     {IMP_OPTION_CHOICE(arguments, kind), .name = "task", .argument = "KIND", .choices = kinds,
      .initial = "classes", .help = "what a label stands for"},
     {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
-     .choices = purposes, .initial = "training", .help = "which random numbers and which split"},
+     .choices = purposes, .initial = "training", .help = "which random sequence and split to draw from"},
     {IMP_OPTION_INTEGER(arguments, seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "0", .help = "another seed gives other episodes"},
+     .integers = {0, INT64_MAX}, .initial = "0", .help = "seed of the episodes"},
     {IMP_OPTION_INTEGER(arguments, index), .name = "index", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0",
-     .help = "the number of the episode, or of the first"},
+     .help = "index of the episode, or of the first one"},
     IMP_OPTIONS_OF(IMP_COUNT_SETTINGS)
     {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
-     .choices = imp_pool_names, .initial = "own", .help = "draw classes of this split"},
+     .choices = imp_pool_names, .initial = "own", .help = "draw classes from this split"},
     IMP_DATA_OPTIONS(arguments, data),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(arguments, sheet), .name = "sheet", .argument = "FILE",
-     .help = "write the episode as a contact sheet (PNG) instead of JSON"},
+     .help = "write the episode as a contact sheet (PNG), not as JSON"},
     {IMP_OPTION_TEXT(arguments, save), .name = "save", .argument = "FILE",
-     .help = "write a file of episodes that can be replayed"},
+     .help = "write an episode file, to replay"},
     {IMP_OPTION_INTEGER(arguments, count), .name = "count", .argument = "N",
      .integers = {0, 1000000}, .initial = "1", .help = "episodes to save"},
     {IMP_OPTION_END}};
@@ -58,10 +58,9 @@ static const char *const examples[] = {
 const imp_usage imp_episode_usage = {
     .command = "episode",
     .summary = "Draw few-shot tasks from data",
-    .details =
-        "An episode is a small task: supports with a label each, queries to be classified and, if "
-        "wished, images without labels. It is named by its seed, its purpose and its index, "
-        "and is the same on every machine. No image appears twice in it.",
+    .details = "An episode is a small task: labelled supports, queries to classify and, "
+               "optionally, unlabelled images. Its seed, purpose and index identify it, and it is "
+               "the same on every machine. No image appears twice in it.",
     .actions = actions,
     .options = options,
     .examples = examples,
@@ -85,7 +84,7 @@ static imp_episode_options episode_options(const arguments *given)
 
 /* ---- the sheet ---- */
 
-/* How many of the images begin..begin+count-1 have the label. */
+/* How many of images begin .. begin + count - 1 have the label. */
 static size_t count_label(const imp_episode *episode, size_t begin, size_t count, size_t label)
 {
     size_t found = 0;
@@ -177,7 +176,7 @@ static int run(int argc, char **argv, arguments *given)
     if (status != IMP_GO_ON)
         return status;
     if (given->save && given->sheet)
-        return imp_complain(IMP_EXIT_USAGE, command, "--save and --sheet do not go together");
+        return imp_complain(IMP_EXIT_USAGE, command, "give either --save or --sheet, not both");
     if (given->count != 1 && !given->save)
         return imp_complain(IMP_EXIT_USAGE, command, "--count needs --save");
     const char *path = imp_dataset_path(argv[2]);

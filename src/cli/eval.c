@@ -1,5 +1,6 @@
 /*
- * eval.c - `imp eval`: how well a trained embedding solves test episodes, by one or more methods.
+ * eval.c - `imp eval`: the accuracy of a trained embedding on test episodes, with one or more
+ * methods.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,38 +42,37 @@ static const char *const statistics[] = {"running statistics", "statistics of ea
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Evaluation")},
     {IMP_OPTION_TEXT(arguments, model), .name = "model", .argument = "FILE",
-     .otherwise = "built in, of handwritten characters",
-     .help = "the model that 'imp train' wrote"},
+     .otherwise = "built in, for handwritten characters",
+     .help = "a model written by 'imp train'"},
     {IMP_OPTION_INTEGER(arguments, episodes), .name = "episodes", .argument = "N",
-     .integers = {1, 100000000}, .initial = "1000", .help = "how many"},
+     .integers = {1, 100000000}, .initial = "1000", .help = "number of episodes"},
     {IMP_OPTION_CHOICE(arguments, purpose), .name = "for", .argument = "PURPOSE",
      .choices = purposes, .initial = "testing", .help = "which episodes"},
     {IMP_OPTION_INTEGER(arguments, test_seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "1", .help = "another seed gives other episodes"},
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "seed of the episodes"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
+     .integers = {0, 1024}, .initial = "0", .help = "threads; 0: one per core"},
     {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_REST},
     {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
      .choices = imp_pool_names, .initial = "own",
-     .help = "draw classes of this split; own is the episodes' purpose's"},
+     .help = "draw classes from this split; own: the split for the episodes' purpose"},
     {IMP_OPTION_CHOICE(arguments, batch_norm), .name = "batch-norm", .argument = "MODE",
      .choices = batch_norm_modes, .initial = "running",
-     .help = "running statistics of the training, or those of each episode's images together"},
+     .help = "use running statistics from training, or the statistics of each episode's images"},
     {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
-     .help = "evaluate at N thresholds from A to B, evenly spaced"},
+     .help = "evaluate at N evenly spaced values of lambda from A to B"},
     {IMP_OPTION_FLAG(arguments, unsupervised), .name = "unsupervised",
-     .help = "cluster images without labels: --way characters (10) with --shot images each (5), "
-             "by --method imp, dp-means or both"},
+     .help = "cluster images without labels: --way classes (10) of --shot images each (5), with --method imp, dp-means or both"},
     {IMP_OPTION_INTEGER(arguments, lambda_episodes), .name = "lambda-episodes", .argument = "N",
      .integers = {1, 1000000}, .initial = "20",
-     .help = "unsupervised: validation episodes on which --lambda auto chooses, by AMI"},
+     .help = "unsupervised: validation episodes for choosing lambda by AMI"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("Data"), .otherwise = "as in training"},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
-    {IMP_OPTION_HEADING("Episodes"), .otherwise = "as in training, but for the queries"},
+    {IMP_OPTION_HEADING("Episodes"), .otherwise = "as in training, except the queries"},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
-    {IMP_OPTION_HEADING("Method, or several with commas between"), .otherwise = "as trained"},
+    {IMP_OPTION_HEADING("Method, or several separated by commas"), .otherwise = "as trained"},
     IMP_METHOD_OPTIONS
     IMP_LEARNER_OPTIONS
     {IMP_OPTION_END}};
@@ -88,13 +88,13 @@ const imp_usage imp_eval_usage = {
     .command = "eval",
     .summary = "Measure a trained model on test episodes",
     .details =
-        "Draws test episodes, embeds their images with a trained model, classifies the queries by "
-        "one or more methods and prints the mean accuracy with its 95% interval. Where clusters "
-        "without a label came about, it prints two: among the classes, and open, where a query "
-        "that such a cluster won counts as wrong. All that is not said on the command line is as "
-        "the model was trained; but of a folder that it was not trained on the pictures are made "
-        "such as the model takes them, nothing is turned, and all classes are test classes. The "
-        "JSON carries what it takes to run the evaluation again.",
+        "Draws test episodes, embeds their images with a trained model, classifies the queries "
+        "with one or more methods and prints the mean accuracy with its 95% confidence interval. "
+        "If unlabelled clusters were made, it prints two accuracies: among the classes only, and "
+        "open, where a query nearest to such a cluster counts as wrong. Settings that are not "
+        "given are as in the model's training. For a folder the model was not trained on, pictures "
+        "are preprocessed as the model expects, none are rotated, and all classes are test "
+        "classes. The JSON has everything needed to repeat the evaluation.",
     .options = options,
     .examples = examples,
 };
@@ -156,7 +156,7 @@ static int gather(const arguments *given, field *all)
         for (size_t i = 0; i < range.count && fits; i++)
             fits = add_contestant(all, given, name, imp_sweep_at(&range, i));
         if (!fits)
-            return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
+            return imp_complain(IMP_EXIT_USAGE, command, "methods times values of lambda exceed %d",
                                 MOST_CONTESTANTS);
         list += length + (list[length] == ',');
     }
@@ -172,7 +172,7 @@ static const char *statistics_of(const arguments *given)
     return learner && !learner->embeds ? learner->batch_norm : statistics[given->batch_norm];
 }
 
-/* The method that takes part, or the learner that has none. */
+/* The name of the method, or of a learner without one. */
 static const char *name_of(const imp_settings *settings)
 {
     const imp_learner_info *learner = imp_learner_find(settings->learner);
@@ -211,7 +211,7 @@ static void print_accuracy(imp_interval accuracy)
 {
     char text[40];
     snprintf(text, sizeof text, "%.2f%% ± %.2f", 100 * accuracy.mean, 100 * accuracy.half_width);
-    printf("%19s", text); /* the sign takes two bytes */
+    printf("%19s", text); /* the sign is two bytes long */
 }
 
 static void print_table(const arguments *given, const imp_dataset *dataset, const field *all,
@@ -239,14 +239,14 @@ static void print_table(const arguments *given, const imp_dataset *dataset, cons
                lambda);
     }
     if (open)
-        puts("\naccuracy is among the classes; open counts a query that a cluster without a label "
-             "won as wrong");
+        puts("\naccuracy is among the classes only; open counts a query nearest to an unlabelled "
+             "cluster as wrong");
 }
 
 static bool show(size_t done, size_t total, void *context)
 {
     imp_progress_show(context, done, total, false, "episodes");
-    return true; /* Ctrl-C ends the process: nothing is half made */
+    return true; /* Ctrl-C ends the process: there is nothing to undo */
 }
 
 /* ---- the command ---- */
@@ -327,8 +327,8 @@ static bool is_typed(int argc, char **argv, const char *name)
     return false;
 }
 
-/* Whether pictures of the folder are to be inverted for the model, as imp_model_embed_files() would
- * invert them. */
+/* Whether the folder's pictures must be inverted for the model, as imp_model_embed_files()
+ * would. */
 static const char *choose_ink(const imp_model *model, const imp_survey *survey, int *ink)
 {
     imp_inversion inversion = imp_model_info_of(model)->inversion;
@@ -336,12 +336,12 @@ static const char *choose_ink(const imp_model *model, const imp_survey *survey, 
         inversion == IMP_INVERT_ALL || (inversion == IMP_INVERT_LIGHT && survey->on_light);
     *ink = invert ? IMP_INK_INVERT : IMP_INK_AS_IS;
     return !invert                         ? "as they are"
-           : inversion == IMP_INVERT_LIGHT ? "inverted because the ground is light"
+           : inversion == IMP_INVERT_LIGHT ? "inverted because the background is light"
                                            : "inverted as in training";
 }
 
-/* A model of alphabets and a folder without super-classes: its classes are what there is to tell
- * apart, five at a time by one picture each unless that is said otherwise. */
+/* A model trained on super-classes and a folder without any: the task becomes its classes, 5-way
+ * 1-shot unless given otherwise. */
 static bool choose_task(int argc, char **argv, imp_settings *settings, const imp_survey *survey)
 {
     if (!imp_settings_by_super_class(settings) || survey->super_classes > 0 ||
@@ -357,8 +357,8 @@ static bool choose_task(int argc, char **argv, imp_settings *settings, const imp
     return true;
 }
 
-/* What the settings of the training say of its data is not about a folder that somebody brings
- * along: what was not typed follows from the model and from a look at the pictures. */
+/* The data settings of training do not apply to another folder: those not given follow from the
+ * model and from the pictures. */
 static int meet_folder(int argc, char **argv, arguments *given, const imp_model *model)
 {
     const char *path, *ink = "as typed";
@@ -382,14 +382,14 @@ static int meet_folder(int argc, char **argv, arguments *given, const imp_model 
     bool other_task = choose_task(argc, argv, settings, &survey);
     if (!given->quiet)
         imp_complain(EXIT_SUCCESS, command,
-                     "pictures are made %zux%zu, %s, %s; %s; the split is %s%s", info->width,
+                     "pictures become %zux%zu, %s, %s; %s; the split is %s%s", info->width,
                      info->height, info->channels == 3 ? "coloured" : "gray", ink,
-                     settings->rotations == 1 ? "not turned" : "turned, too", settings->split,
+                     settings->rotations == 1 ? "not rotated" : "rotated, too", settings->split,
                      other_task ? "; labels are classes, as there are no super-classes" : "");
     return IMP_GO_ON;
 }
 
-/* Testing on what was trained on would flatter. */
+/* Testing on the training data would overstate the accuracy. */
 static int check_strangers(const arguments *given, const imp_model *model,
                            const imp_dataset *dataset)
 {
@@ -398,14 +398,13 @@ static int check_strangers(const arguments *given, const imp_model *model,
         strcmp(known, imp_dataset_fingerprint(dataset)) != 0 ||
         strcmp(given->settings.split, model->settings.split) == 0)
         return IMP_GO_ON;
-    return imp_complain(
-        IMP_EXIT_FAILURE, command,
-        "'%s' holds the pictures that the model was trained on; --split %s tests on "
-        "classes that it has not seen",
-        given->settings.data, model->settings.split);
+    return imp_complain(IMP_EXIT_FAILURE, command,
+                        "'%s' holds the pictures that the model was trained on; --split %s tests "
+                        "on classes it has not seen",
+                        given->settings.data, model->settings.split);
 }
 
-/* Whether there are classes to draw from. */
+/* Checks that there are classes to draw from. */
 static int check_classes(const arguments *given, const imp_dataset *dataset)
 {
     static const imp_split own[] = {IMP_SPLIT_VALIDATION, IMP_SPLIT_TEST};
@@ -414,15 +413,15 @@ static int check_classes(const arguments *given, const imp_dataset *dataset)
     size_t labels = imp_choices_labels(&given->settings, dataset, own[given->purpose]);
     if (labels > 0)
         return IMP_GO_ON;
-    return imp_complain(IMP_EXIT_FAILURE, command,
-                        "'%s' has no classes for %s among its %zu (split %s); --split "
-                        "classes:0/0/1 makes test classes of all, and --pool train draws from "
-                        "those for training",
-                        given->settings.data, purposes[given->purpose],
-                        imp_dataset_classes(dataset), given->settings.split);
+    return imp_complain(
+        IMP_EXIT_FAILURE, command,
+        "'%s' has %zu classes, none of them for %s (split %s); --split classes:0/0/1 makes "
+        "all of them test classes, and --pool train draws from the training classes",
+        given->settings.data, imp_dataset_classes(dataset), purposes[given->purpose],
+        given->settings.split);
 }
 
-/* The words as typed, for the JSON; cut to fit. */
+/* The command line as typed, for the JSON; truncated to fit. */
 static void join(int argc, char **argv, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "imp");
@@ -443,11 +442,11 @@ static int run(int argc, char **argv, arguments *given, imp_model **model)
         return imp_complain(IMP_EXIT_USAGE, command, "needs --model FILE");
     if (!given->model && !is_typed(argc, argv, "data"))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --data FOLDER to test the built-in model on, or --model FILE");
+                            "give --data FOLDER to test the built-in model on, or --model FILE");
     if (imp_model_open(given->model, NULL, model, &error) != IMP_OK)
         return fail(&error);
 
-    /* The command line over what the model says. */
+    /* The command line overrides the model's settings. */
     given->settings = imp_settings_of_model(*model);
     if (given->unsupervised)
         imp_clustering_open(&given->settings);

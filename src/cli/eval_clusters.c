@@ -1,6 +1,6 @@
 /*
- * eval_clusters.c - `imp eval --unsupervised`: images of unseen characters fall into clusters, and
- * how well those are the characters is measured.
+ * eval_clusters.c - `imp eval --unsupervised`: clusters images of unseen classes and measures how
+ * well the clusters agree with the classes.
  */
 #include "cli/eval_clusters.h"
 
@@ -24,12 +24,12 @@ typedef struct field {
     imp_cluster_options rules[MOST_RULES];
     imp_clustering_evaluation results[MOST_RULES];
     size_t count;
-    bool chosen; /* lambda was, on validation episodes */
+    bool chosen; /* lambda was chosen, on validation episodes */
 } field;
 
 /* ---- the rules ---- */
 
-/* One rule per method, or one per method and threshold. */
+/* One rule per method, or one per method and value of lambda. */
 static int gather(const imp_cluster_contest *contest, field *all)
 {
     size_t thresholds = contest->lambda_count > 0 ? contest->lambda_count : 1;
@@ -48,7 +48,7 @@ static int gather(const imp_cluster_contest *contest, field *all)
         if (imp_clustering_options(&settings, &rule, &error) != IMP_OK)
             return imp_complain(IMP_EXIT_USAGE, command, "%s; choose with --method", error.message);
         if (all->count + thresholds > MOST_RULES)
-            return imp_complain(IMP_EXIT_USAGE, command, "methods times thresholds is more than %d",
+            return imp_complain(IMP_EXIT_USAGE, command, "methods times values of lambda exceed %d",
                                 MOST_RULES);
         for (size_t i = 0; i < thresholds; i++) {
             all->rules[all->count] = rule;
@@ -70,7 +70,8 @@ static void show_episodes(size_t done, size_t total, void *context)
 
 static void show_candidates(size_t done, size_t total, void *context)
 {
-    imp_progress_show(context, done, total, false, "candidates for lambda, on validation episodes");
+    imp_progress_show(context, done, total, false,
+                      "candidate values of lambda, on validation episodes");
 }
 
 static imp_evaluate_options episodes_of(const imp_cluster_contest *contest, imp_purpose purpose,
@@ -156,7 +157,7 @@ static void print_table(const imp_cluster_contest *contest, const field *all)
         for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
             char text[40];
             snprintf(text, sizeof text, "%.3f ± %.3f", measures[m].mean, measures[m].half_width);
-            printf("%18s", text); /* the sign takes two bytes */
+            printf("%18s", text); /* the sign is two bytes long */
         }
         printf("%12.2f\n", result->clusters.mean);
     }

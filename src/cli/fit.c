@@ -1,4 +1,4 @@
-/* fit.c - `imp fit`: a few labelled and unlabelled points into a mixture to keep. */
+/* fit.c - `imp fit`: fits a mixture to labelled and unlabelled points and saves it. */
 #include <stdlib.h>
 
 #include <imp/mixture.h>
@@ -19,7 +19,7 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points (.npy files)")},
-    IMP_POINT_OPTIONS(settings, files, "", "integers from 0 on or texts", ""),
+    IMP_POINT_OPTIONS(settings, files, "", "integers from 0 or names", ""),
     {IMP_OPTION_HEADING("Method")},
     IMP_PRESET_OPTION(settings, choice),
     {IMP_OPTION_REST},
@@ -28,11 +28,11 @@ static const imp_option options[] = {
     {IMP_OPTION_RULE(settings, rule)},
     {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .initial = "0.05",
-     .help = "how many points of known classes imp predict --open-set may send to none"},
+     .help = "fraction of points of known classes that imp predict --open-set may reject"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},
-    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe it in JSON"},
+    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe the mixture in JSON"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -44,11 +44,10 @@ static const char *const examples[] = {
 const imp_usage imp_fit_usage = {
     .command = "fit",
     .summary = "Fit a mixture to labelled and unlabelled points and save it",
-    .details =
-        "Makes clusters of labelled and unlabelled points by Algorithm 1 of the paper and writes "
-        "them to a file, for imp predict to ask and imp add to grow. Labelled points that are held "
-        "out in turn choose what is not given. At least one point must have a label, or --lambda "
-        "be given.",
+    .details = "Clusters labelled and unlabelled points with Algorithm 1 of the paper and saves "
+               "the mixture, for imp predict to classify with and imp add to extend. Parameters "
+               "that are not given are chosen by cross-validation on the labelled points. At least "
+               "one point must have a label, or --lambda must be given.",
     .options = options,
     .examples = examples,
 };
@@ -86,7 +85,7 @@ int imp_command_fit(int argc, char **argv)
         return status;
     imp_point_files_settle(&given.files);
     if (!given.output)
-        return imp_complain(IMP_EXIT_USAGE, command, "needs -o FILE, where to write the mixture");
+        return imp_complain(IMP_EXIT_USAGE, command, "give -o FILE, where to write the mixture");
     status = imp_check_point_files(command, &given.files, given.output);
     if (status != IMP_GO_ON)
         return status;

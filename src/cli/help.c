@@ -1,4 +1,4 @@
-/* help.c - `imp help`: explains imp, or one of its commands, to people, to man and to shells. */
+/* help.c - `imp help`: help, man pages and shell completions. */
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -14,10 +14,10 @@ enum { NO_SHELL, BASH, ZSH, FISH };
 static const char *const shells[] = {"none", "bash", "zsh", "fish", NULL};
 
 static const imp_option options[] = {{IMP_OPTION_FLAG(settings, man), .name = "man",
-                                      .help = "write the man page of the command, or of imp"},
+                                      .help = "print the man page of the command, or of imp"},
                                      {IMP_OPTION_CHOICE(settings, shell), .name = "completion",
                                       .argument = "SHELL", .choices = shells, .initial = "none",
-                                      .help = "write completions for a shell"},
+                                      .help = "print completions for a shell"},
                                      {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -27,8 +27,8 @@ static const char *const examples[] = {
 const imp_usage imp_help_usage = {
     .command = "help",
     .summary = "Explain a command, or list them all",
-    .details = "Prints what COMMAND --help prints, or the list of commands. The man pages and the "
-               "completions of shells come from here too; installing imp installs them.",
+    .details = "Prints the help of a command, or the list of commands. It also generates the man "
+               "pages and shell completions, which are installed with imp.",
     .operands = "[COMMAND]",
     .fewest = 0,
     .most = 1,
@@ -40,7 +40,7 @@ static int complete(int shell, int operands)
 {
     if (operands > 0)
         return imp_complain(IMP_EXIT_USAGE, "help",
-                            "--completion is of all commands; leave the command away");
+                            "--completion is for all commands; leave out the command");
     if (shell == BASH)
         imp_completion_print_bash(stdout);
     else if (shell == ZSH)

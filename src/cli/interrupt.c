@@ -1,4 +1,4 @@
-/* interrupt.c - turns the first Ctrl-C into a sentence or a flag. */
+/* interrupt.c - turns the first Ctrl-C into a message or a flag. */
 #include "cli/interrupt.h"
 
 #include <signal.h>
@@ -11,13 +11,13 @@
 
 static volatile sig_atomic_t interrupted;
 
-/* Made beforehand: a handler may write, but not format. */
+/* Formatted in advance: a signal handler may write, but not format. */
 static char sentence[100];
 
 static void tell(int signal_number)
 {
     ssize_t written = write(STDERR_FILENO, sentence, strlen(sentence));
-    (void)written; /* there is nobody else to tell */
+    (void)written; /* there is nowhere else to report it */
     raise(signal_number);
 }
 
@@ -57,6 +57,7 @@ bool imp_interrupted(void)
 
 imp_status imp_interrupt_check(imp_error *error)
 {
-    return imp_interrupted() ? imp_fail(error, IMP_EIO, "interrupted; nothing half made is left")
-                             : IMP_OK;
+    return imp_interrupted()
+               ? imp_fail(error, IMP_EIO, "interrupted; nothing unfinished is left behind")
+               : IMP_OK;
 }

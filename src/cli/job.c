@@ -1,8 +1,7 @@
 /*
  * job.c - finds the command named by the first word and hands it the rest.
  *
- * Exit status: 0 when all was done, 1 when it could not be done, 2 when the command line was wrong,
- * 130 when it was interrupted.
+ * Exit status: 0 on success, 1 on failure, 2 if the command line was wrong, 130 if interrupted.
  */
 #include "cli/job.h"
 
@@ -44,7 +43,7 @@ static int complain_option(const char *word)
         return imp_complain(IMP_EXIT_USAGE, NULL, "unknown option '%s'; did you mean '%s'?", word,
                             suggestion.nearest);
     return imp_complain(IMP_EXIT_USAGE, NULL,
-                        "unknown option '%s'; only --help and --version stand before a command",
+                        "unknown option '%s'; only --help and --version may come before a command",
                         word);
 }
 
@@ -69,7 +68,7 @@ static int run(int argc, char **argv)
     const imp_command *command = imp_command_find(word);
     if (!command)
         return IMP_EXIT_USAGE;
-    /* Also where nothing is computed: whoever misspells it believes that it holds. */
+    /* Even if nothing is computed: a user who misspells it would believe it took effect. */
     const imp_kernels *kernels;
     imp_error error;
     if (imp_kernels_choose(&kernels, &error))
@@ -83,7 +82,7 @@ int imp_job_run(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write, which cleans up */
     int status = run(argc, argv);
 
-    /* A full disk shows only when the last of the output is written. */
+    /* A full disk shows only when the last output is flushed. */
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         imp_complain(IMP_EXIT_FAILURE, NULL, "cannot write to standard output: %s",

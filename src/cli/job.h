@@ -1,8 +1,8 @@
 /*
- * job.h - the ranks that run a command together, where it was started as one of several processes.
+ * job.h - the ranks that run a command together, if it was started as several processes.
  *
- * `imp` is alone. `imp-mpi` says here whom it is one of before it runs a command, which all of them
- * do; what a command shares out it shares with these.
+ * `imp` runs alone. `imp-mpi` sets its ranks here before it runs a command, which all of them run;
+ * commands distribute their work among these.
  */
 #ifndef IMP_CLI_JOB_H
 #define IMP_CLI_JOB_H
@@ -13,11 +13,10 @@
 const imp_ranks *imp_job_ranks(void);
 void imp_job_begin(const imp_ranks *ranks);
 
-/* Whether this process writes files: the only one, or rank 0. */
+/* Whether this process writes files: it is the only one, or rank 0. */
 bool imp_job_writes(void);
 
-/* The command line from its first word on, as main() has it; returns the status to exit with, after
- * the last of the output is written. */
+/* Runs main()'s command line; returns the exit status after all output is written. */
 int imp_job_run(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* label.c - `imp label`: a page that asks what things are, and sorts everything by the answers. */
+/* label.c - `imp label`: a page that asks for labels and guesses the rest from the answers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,38 +22,37 @@ typedef struct settings {
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Project")},
     {IMP_OPTION_TEXT(settings, project), .name = "project", .argument = "FILE",
-     .help = "where answers are kept; it is made, or gone on with (default PILE.imp-label, in this "
-             "folder)"},
+     .help = "project file to create or continue (default PILE.imp-label, in this folder)"},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help = "labels to begin with: CSV with the columns name and class, an export in JSON, .npy, "
-             "or a folder whose sub-folders are classes"},
+     .help = "initial labels: CSV with columns name and class, a JSON export, .npy, or a folder "
+             "whose sub-folders are classes"},
     {IMP_OPTION_TEXT(settings, texts), .name = "texts", .argument = "FILE",
-     .help = "for vectors: a line of text for each, which is shown"},
+     .help = "for vectors: text to show, one line per vector"},
     {IMP_OPTION_TEXTS(settings, exports), .name = "export", .argument = "FORMAT:PATH",
-     .help = "no page, but what is known by now as csv, json, copy, link, support or mixture"},
+     .help = "no page; export the current labels as csv, json, copy, link, support or mixture"},
     {IMP_OPTION_HEADING("Pictures")},
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Page")},
     {IMP_OPTION_FLAG(settings, no_browser), .name = "no-browser",
-     .help = "print the address and open nothing"},
+     .help = "print the address without opening a browser"},
     {IMP_OPTION_REST},
     {IMP_OPTION_TEXT(settings, address), .name = "address", .argument = "IP",
      .otherwise = "127.0.0.1",
-     .help = "where to listen; another machine can reach the page only at an address that it "
-             "knows"},
+     .help = "address to listen on; by default only this machine can reach the page"},
     {IMP_OPTION_INTEGER(settings, port), .name = "port", .argument = "N", .integers = {0, 65535},
-     .initial = "0", .help = "0 is any that is free"},
+     .initial = "0", .help = "port; 0: any free one"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "1",
-     .help = "of the questions that are drawn at random, in a new project"},
+     .help = "fraction of questions drawn at random, in a new project"},
     {IMP_OPTION_HEADING("Simulation")},
     {IMP_OPTION_TEXT(settings, simulate), .name = "simulate", .argument = "TRUTH",
-     .help = "no page: answer by this file, as for --labels, or by the pile's sub-folders if it is "
-             "'folders'; tells accuracy after each answer, next to random order"},
+     .help =
+         "no page; answer from this file, as for --labels, or from the pile's sub-folders if it is "
+         "'folders', and print the accuracy after each answer, compared with random order"},
     {IMP_OPTION_INTEGER(settings, answers), .name = "answers", .argument = "N",
-     .integers = {1, 1000000}, .initial = "500", .help = "how many to simulate"},
+     .integers = {1, 1000000}, .initial = "500", .help = "number of answers to simulate"},
     {IMP_OPTION_TEXT(settings, figure), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "draw the simulation (.png or .svg)"},
+     .help = "plot the simulation (.png or .svg)"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write the simulation as JSON"},
     {IMP_OPTION_END}};
 
@@ -65,13 +64,12 @@ static const char *const examples[] = {
 const imp_usage imp_label_usage = {
     .command = "label",
     .summary = "Label a pile of pictures, files or vectors on a page",
-    .details =
-        "Embeds the pile, groups it and opens a page in the browser that asks about the items "
-        "whose answers are worth most: the most typical of each group, then the least sure. "
-        "Every answer is used at once and is on the disk before the page says so. The page "
-        "estimates how much would be right if one stopped. It listens on this machine alone, "
-        "and only who has the address that is printed gets in. Ctrl-C ends it; the same command "
-        "goes on.",
+    .details = "Embeds the pile, groups it and opens a page in the browser that asks about the "
+               "items whose labels help most: the most typical of each group, then the least "
+               "certain. Every answer is used immediately and is on disk before the page confirms "
+               "it. The page estimates how many labels would be right if you stopped now. It is "
+               "served only on this machine, and only at the printed address, which contains a "
+               "secret. Ctrl-C ends it; the same command continues.",
     .operands = "PILE",
     .fewest = 1,
     .most = 1,
@@ -113,16 +111,16 @@ static void tell_news(const char *path, const imp_project *project, const imp_pr
             project->state.all.answered);
     if (news->lost > 0)
         imp_complain(EXIT_SUCCESS, command,
-                     "the last answer was not completely written and is left out");
+                     "the last answer was incompletely written and is left out");
     if (news->added > 0)
         imp_complain(EXIT_SUCCESS, command, "%zu items are new in the pile", news->added);
     if (news->gone > 0)
         imp_complain(EXIT_SUCCESS, command,
-                     "%zu items are no longer in the pile; their names are kept", news->gone);
+                     "%zu items are no longer in the pile; their labels are kept", news->gone);
     if (news->changed > 0)
         imp_complain(EXIT_SUCCESS, command,
-                     "%zu items are others than when the project last saw them; the page shows "
-                     "which of them were named",
+                     "%zu items have changed since the project last saw them; the page marks those "
+                     "that were labelled",
                      news->changed);
 }
 
@@ -135,7 +133,7 @@ static int export_all(const imp_project *project, const imp_label_pile *pile,
         const char *colon = strchr(wanted->items[k], ':');
         if (!colon || colon == wanted->items[k] || !colon[1])
             return imp_complain(IMP_EXIT_USAGE, command,
-                                "--export takes FORMAT:PATH, such as csv:labels.csv, and not '%s'",
+                                "--export needs FORMAT:PATH, such as csv:labels.csv, not '%s'",
                                 wanted->items[k]);
         char format[16];
         imp_error error;
@@ -149,12 +147,12 @@ static int export_all(const imp_project *project, const imp_label_pile *pile,
 
 /* ---- the page ---- */
 
-/* Opens the address in the user's browser, where there is one; who has none reads it. */
+/* Opens the address in the user's browser, if there is one; it is printed in any case. */
 static void open_browser(const char *address)
 {
     pid_t child = fork();
     if (child == 0) {
-        if (fork() == 0) { /* whose end nobody has to wait for */
+        if (fork() == 0) { /* a grandchild, so that nobody has to wait for it */
             if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
                 _exit(127);
             execlp("xdg-open", "xdg-open", address, (char *)NULL);
@@ -190,7 +188,7 @@ static int serve(const settings *given, imp_project *project, const imp_label_pi
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     imp_server_stop(server);
     imp_label_page_release(&page);
-    fprintf(stderr, "\nall answers are kept\n");
+    fprintf(stderr, "\nall answers are saved\n");
     return EXIT_SUCCESS;
 }
 
@@ -228,9 +226,9 @@ int imp_command_label(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     if (given.project && !*given.project)
-        return imp_complain(IMP_EXIT_USAGE, command, "--project is empty; it names a file");
+        return imp_complain(IMP_EXIT_USAGE, command, "--project is empty; it must name a file");
     if ((given.figure || given.json) && !given.simulate)
-        return imp_complain(IMP_EXIT_USAGE, command, "%s goes with --simulate",
+        return imp_complain(IMP_EXIT_USAGE, command, "%s needs --simulate",
                             given.figure ? "--output" : "--json");
     imp_label_pile pile;
     status = imp_label_pile_open(&pile, argv[1], given.texts, &given.pictures);

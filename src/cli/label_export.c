@@ -1,4 +1,4 @@
-/* label_export.c - what was labelled, for whoever goes on with it. */
+/* label_export.c - exports labels: files, folders and a mixture. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/label.h"
 #include "cli/sorted_folder.h"
 
-/* An export in the making. */
+/* An export in progress. */
 typedef struct work {
     const imp_project *project;
     const imp_label_pile *pile;
@@ -50,7 +50,7 @@ static void put_quoted(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* Writes a text that was made in memory atomically, and gives it back. */
+/* Writes a text from memory atomically, and frees it. */
 static imp_status save(const work *own, char *text, size_t size)
 {
     imp_writer writer;
@@ -107,7 +107,7 @@ static imp_status export_json(const work *own)
     return status;
 }
 
-/* The answers as a mixture, whose note has the names of the classes. */
+/* The answers as a mixture, with the class names in its note. */
 static imp_status export_mixture(const work *own)
 {
     const imp_project *project = own->project;
@@ -124,7 +124,7 @@ static imp_status export_mixture(const work *own)
     for (size_t i = 0; i < project->count && !status; i++) {
         int32_t class = project->state.all.class[i];
         if (class <= 0 || project->place[i] < 0 || !own->wanted[i])
-            continue; /* "none of these" is no class of a mixture */
+            continue; /* "none of these" is not a class of the mixture */
         if (number[class] == IMP_UNKNOWN) {
             number[class] = (int32_t)classes++;
             json_array_append_new(names, json_string(project->classes[class]));
@@ -133,7 +133,8 @@ static imp_status export_mixture(const work *own)
         labels[count++] = number[class];
     }
     if (!status && count == 0)
-        status = imp_fail(own->error, IMP_EINVAL, "nothing is named yet to fit a mixture to");
+        status = imp_fail(own->error, IMP_EINVAL,
+                          "nothing is labelled yet, so there is no mixture to fit");
     if (!status)
         status = imp_mixture_fit(points, labels, count, d, NULL, &mixture, own->error);
     json_t *note = json_pack("{s: O}", "classes", names);
@@ -158,20 +159,22 @@ static imp_status check_folder_name(const char *name, imp_error *error)
 {
     if (strchr(name, '/') || name[0] == '.' || strcmp(name, "_unlabeled") == 0)
         return imp_fail(error, IMP_EINVAL,
-                        "the kind '%s' cannot be the name of a folder; rename it first", name);
+                        "the class '%s' cannot be the name of a folder; rename it first", name);
     return IMP_OK;
 }
 
 typedef enum folder_kind { COPY, LINK, SUPPORT } folder_kind;
 
-/* A sub-folder for each class. A support folder has what was answered, and the rest as
+/* A sub-folder for each class. A support folder has only the answers, and the rest in
  * "_unlabeled". */
 static imp_status export_folder(const work *own, folder_kind kind)
 {
     const imp_project *project = own->project;
     const imp_gallery *gallery = &own->pile->embedded.gallery;
     if (gallery->count == 0)
-        return imp_fail(own->error, IMP_EINVAL, "vectors are no files to sort into folders");
+        return imp_fail(
+            own->error, IMP_EINVAL,
+            "vectors are not files and cannot be sorted into folders; export csv, json or mixture");
     size_t classes = project->class_count;
     size_t *pile = imp_allocate(gallery->count, sizeof *pile);
     const char **names = imp_allocate(classes + 1, sizeof *names);
@@ -188,7 +191,7 @@ static imp_status export_folder(const work *own, folder_kind kind)
         pile[project->place[i]] = into;
         used[into]++;
     }
-    size_t count = 0; /* folders of classes that have something in them */
+    size_t count = 0; /* folders of non-empty classes */
     for (size_t c = 0; c <= classes && !status; c++) {
         if (used[c] == 0)
             continue;
@@ -197,7 +200,7 @@ static imp_status export_folder(const work *own, folder_kind kind)
         names[count] = c < classes ? project->classes[c] : "_unlabeled";
         for (size_t i = 0; i < gallery->count; i++)
             pile[i] = pile[i] == c ? count : pile[i];
-        count++; /* never more than c, so no pile is renumbered twice */
+        count++; /* never more than c, so no class is renumbered twice */
     }
     if (!status)
         status = imp_sorted_folder(&(imp_piles){gallery, pile, NULL, names, count}, own->path,

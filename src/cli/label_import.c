@@ -1,4 +1,4 @@
-/* label_import.c - labels that somebody has already, and the truth that a simulation answers by. */
+/* label_import.c - imports existing labels, and the truth for simulations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const char command[] = "label";
 
 enum { LABELS_LIMIT = 1 << 28 };
 
-/* Is told what a file says of an item. Other than IMP_GO_ON ends the reading. */
+/* Called for each item that a file labels. Any result other than IMP_GO_ON ends the reading. */
 typedef int on_label(size_t item, const char *class, void *context);
 
 static bool ends_with(const char *path, const char *ending)
@@ -54,8 +54,8 @@ static int by_digest(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sub-folders that are classes, such as an export: items are known by their contents, wherever they
- * lie now. */
+/* Sub-folders that are classes, such as an export; items are matched by content, wherever they are
+ * now. */
 static int read_folder(const char *path, const uint64_t *digests, size_t count, on_label *told,
                        void *context)
 {
@@ -124,8 +124,8 @@ static int read_csv(const char *path, char *bytes, size_t size, listing *list, o
     return failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s: %s", path, error.message) : status;
 }
 
-/* {"items": [{"name": ..., "class": ..., "answered": true}, ...]}, as it is exported; guesses are
- * no labels. */
+/* {"items": [{"name": ..., "class": ..., "answered": true}, ...]}, as exported; guesses do not
+ * count as labels. */
 static int read_json(const char *path, const char *bytes, size_t size, listing *list,
                      on_label *told, void *context)
 {
@@ -190,7 +190,7 @@ static int read_labels(const char *path, char *const *names, const uint64_t *dig
                      ? read_json(path, (char *)bytes, size, &list, told, context)
                      : read_csv(path, (char *)bytes, size, &list, told, context);
     if (status == IMP_GO_ON && list.strangers > 0)
-        imp_complain(EXIT_SUCCESS, command, "%zu of the labels in '%s' are of nothing in this pile",
+        imp_complain(EXIT_SUCCESS, command, "%zu of the labels in '%s' name nothing in this pile",
                      list.strangers, path);
     imp_directory_release(&list.names);
     imp_release(bytes);
@@ -208,7 +208,7 @@ static int name_item(size_t item, const char *class, void *context)
                                "class", class);
     imp_error error;
     imp_status failed = change ? imp_project_change(project, change, &error)
-                               : imp_fail(&error, IMP_EINVAL, "a class is no UTF-8");
+                               : imp_fail(&error, IMP_EINVAL, "a class name is not valid UTF-8");
     json_decref(change);
     return failed ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }

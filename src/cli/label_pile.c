@@ -1,4 +1,4 @@
-/* label_pile.c - what is to be labelled: pictures or files through a model, or rows of numbers. */
+/* label_pile.c - the items to label: pictures or files, embedded by a model, or vectors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int out_of_memory(void)
 
 /* ---- rows of numbers ---- */
 
-/* The lines of a file, one for each row. */
+/* The lines of a file, one per row. */
 static int read_texts(imp_label_pile *pile, const char *path)
 {
     unsigned char *bytes;
@@ -61,7 +61,7 @@ static int name_rows(imp_label_pile *pile)
 
 /* ---- pictures and other files ---- */
 
-/* Names below the place, which is what stays the same on another machine; and digests. */
+/* Names relative to the pile, which stay the same on another machine; and digests. */
 static int name_files(imp_label_pile *pile)
 {
     const imp_gallery *gallery = &pile->embedded.gallery;
@@ -78,8 +78,8 @@ static int name_files(imp_label_pile *pile)
             return out_of_memory();
         if (!imp_is_utf8(name))
             return imp_complain(IMP_EXIT_FAILURE, command,
-                                "the name of '%s' is no UTF-8, so a project cannot keep it; rename "
-                                "the file",
+                                "the name of '%s' is not valid UTF-8, so a project cannot record "
+                                "it; rename the file",
                                 path);
         uint8_t *bytes;
         size_t size;
@@ -92,8 +92,8 @@ static int name_files(imp_label_pile *pile)
     return IMP_GO_ON;
 }
 
-/* Whether the page can show pictures: an embedder takes files of any kind, the first of which
- * tells. */
+/* Whether the page can show pictures. An embedder reads files of any kind; the first one
+ * decides. */
 static bool has_pictures(const imp_gallery *gallery)
 {
     uint8_t *bytes;
@@ -132,11 +132,11 @@ int imp_label_pile_open(imp_label_pile *pile, const char *place, const char *tex
     *pile = (imp_label_pile){.place = place, .kind = "vectors"};
     if (!files && imp_only_for_pictures(settings))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "%s goes with a folder or an archive, which '%s' is not",
+                            "%s needs a folder or an archive, which '%s' is not",
                             imp_only_for_pictures(settings), place);
     if (files && texts)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--texts goes with vectors; '%s' is a pile of files", place);
+                            "--texts is for vectors; '%s' is a pile of files", place);
     int status =
         files ? embed(pile, settings) : imp_read_rows(command, place, &pile->embedded.rows);
     pile->count = pile->embedded.rows.count;
@@ -205,7 +205,7 @@ static imp_status picture(size_t place, uint32_t side, void **png, size_t *size,
     return status;
 }
 
-/* The beginning of a text, of a file or a row; NULL for what is no text. */
+/* The beginning of the text of a file or a row; NULL if it is not text. */
 static char *text(size_t place, void *context)
 {
     const imp_label_pile *pile = context;
@@ -217,7 +217,7 @@ static char *text(size_t place, void *context)
         return NULL;
     size_t length = size < SHOWN ? size : SHOWN;
     while (length > 0 && length < size && (bytes[length] & 0xC0) == 0x80)
-        length--; /* not within a character */
+        length--; /* not within a UTF-8 character */
     char *shown = memchr(bytes, 0, length) ? NULL : strndup((char *)bytes, length);
     if (shown && !imp_is_utf8(shown)) {
         free(shown);

@@ -1,4 +1,4 @@
-/* label_simulate.c - `imp label --simulate`: what the order of questions is worth. */
+/* label_simulate.c - `imp label --simulate`: how much the order of questions helps. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static int draw(const curve *asked, const curve *random, const char *figure)
          .dashed = true},
     };
     imp_chart chart = {.x_title = "answers",
-                       .y_title = "share of the pile that is right",
+                       .y_title = "fraction of the pile that is right",
                        .series = series,
                        .series_count = 2};
     imp_error error;

@@ -1,8 +1,8 @@
 /*
  * manual.c - writes the man pages.
  *
- * A command's page is its table once more, in full; only what is true of all commands is written
- * out here.
+ * A command's page is generated from its table; only what holds for all commands is written out
+ * here.
  */
 #include "cli/manual.h"
 
@@ -43,7 +43,7 @@ static void print_operands(const char *operands, FILE *stream)
     fputs("\\fR", stream);
 }
 
-/* An entry of a list: what comes next explains `term`. */
+/* A list entry; the text that follows explains `term`. */
 static void begin_entry(const char *term, FILE *stream)
 {
     fputs(".TP\n", stream);
@@ -60,10 +60,10 @@ static void print_entry(const char *term, const char *meaning, FILE *stream)
 static void print_exit_status(FILE *stream)
 {
     fputs(".SH EXIT STATUS\n", stream);
-    print_entry("0", "All was done.", stream);
-    print_entry("1", "It could not be done. A sentence on standard error says why.", stream);
+    print_entry("0", "Success.", stream);
+    print_entry("1", "Failure. A sentence on standard error says why.", stream);
     print_entry("2", "The command line was wrong. Nothing was done.", stream);
-    print_entry("130", "The work was interrupted. imp train and imp paper can go on with it.",
+    print_entry("130", "The work was interrupted. imp train and imp paper can continue it.",
                 stream);
 }
 
@@ -128,7 +128,7 @@ static void print_option(const imp_option *option, const imp_option *heading, FI
     fputs("\\fR", stream);
     print_operands(option->argument, stream);
     fputc('\n', stream);
-    char text[600];
+    char text[1200];
     imp_option_explain(option, heading, IMP_DETAIL_ALL, text, sizeof text);
     imp_roff_prose(text, stream);
 }
@@ -153,7 +153,7 @@ static void print_options(const imp_usage *usage, FILE *stream)
     if (heading)
         fputs(".SS Help\n", stream);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n", stream);
-    imp_roff_prose("Show the options that most people need, on one screen.", stream);
+    imp_roff_prose("Show the most common options, on one screen.", stream);
     print_entry("--help-all", "Show every option, as here.", stream);
 }
 
@@ -187,43 +187,42 @@ static void print_environment(FILE *stream)
 {
     fputs(".SH ENVIRONMENT\n", stream);
     print_entry("IMP_ISA",
-                "The instruction set to compute with: avx512, avx2 or portable. Unset, it is the "
-                "best that the processor has. Results may differ between them in rounding.",
+                "The instruction set to use: avx512, avx2 or portable; by default the best that "
+                "the processor supports. Results may differ between them in rounding.",
+                stream);
+    print_entry("OMP_NUM_THREADS",
+                "The number of threads for commands without --threads; by default one per "
+                "processor. Results do not depend on it.",
+                stream);
+    print_entry("http_proxy, https_proxy, no_proxy", "Proxies for imp data get, as in curl(1).",
                 stream);
     print_entry(
-        "OMP_NUM_THREADS",
-        "How many threads a command uses that was given no --threads; unset, as many as there "
-        "are processors. No result depends on their number.",
+        "XDG_CACHE_HOME",
+        "Where imp paper keeps its runs and embedders' vectors are cached; by default ~/.cache.",
         stream);
-    print_entry("http_proxy, https_proxy, no_proxy",
-                "How imp data get reaches the network, as curl(1) explains.", stream);
-    print_entry("XDG_CACHE_HOME",
-                "Where imp paper keeps its runs unless --runs is given; unset, it is ~/.cache.",
-                stream);
-    print_entry("TERM", "Set to dumb, it makes progress appear as lines instead of a bar.", stream);
+    print_entry("TERM", "If set to dumb, progress is printed as lines instead of a bar.", stream);
 }
 
 static void print_files(FILE *stream)
 {
     fputs(".SH FILES\n", stream);
     print_entry("*.npy",
-                "Arrays of NumPy: points as rows of numbers, labels as integers from 0 on, where "
-                "-1 is an unlabelled point.",
+                "NumPy arrays: points as rows of numbers, labels as integers from 0, or -1 for an "
+                "unlabelled point.",
                 stream);
     print_entry("*.safetensors",
-                "Models, checkpoints and fitted mixtures, with PyTorch's names for tensors.",
-                stream);
-    print_entry("RUN/settings.json, model.safetensors, checkpoint.safetensors, log.jsonl, log.csv",
-                "The folder of a training run: its settings, the best model so far, the state to "
-                "resume from (the one before it is checkpoint.previous.safetensors), and its log "
-                "twice.",
-                stream);
+                "Models, checkpoints and fitted mixtures; tensors have PyTorch's names.", stream);
+    print_entry(
+        "RUN/settings.json, model.safetensors, checkpoint.safetensors, log.jsonl, log.csv",
+        "The folder of a training run: its settings, the best model so far, the state to resume "
+        "from (the previous one is checkpoint.previous.safetensors), and its log in two formats.",
+        stream);
     print_entry("share/imp/recipes/*.recipe",
-                "The settings of the paper's experiments, to read and to copy. They are built into "
-                "the command as well.",
+                "The settings of the paper's experiments, to read and to copy. They are also built "
+                "into the command.",
                 stream);
     print_entry("share/imp/models/*.safetensors",
-                "Trained models. One of them is built into the command as well.", stream);
+                "Trained models. One of them is also built into the command.", stream);
 }
 
 void imp_manual_print_overview(FILE *stream)
@@ -241,12 +240,11 @@ void imp_manual_print_overview(FILE *stream)
           stream);
     imp_roff_prose(
         "imp learns classes from a few labelled examples and any number of unlabelled ones. A "
-        "class is represented by as many clusters as its data needs.\n\n"
-        "Who has vectors, embeddings made by any program, classifies, clusters, or fits and keeps "
-        "a mixture of them. Who has pictures trains an embedding on them, episode by episode. The "
-        "method is that of Allen, Shelhamer, Shin and Tenenbaum, Infinite Mixture Prototypes for "
-        "Few-Shot Learning (ICML 2019).\n\n"
-        "Results go to standard output, progress and complaints to standard error. The same "
+        "class is represented by as many clusters as its data needs.\n\nWith vectors, embeddings "
+        "from any program, you can classify, cluster, or fit and save a mixture. With pictures, "
+        "you can also label a pile, or train an embedding on episodes. The method is from Allen, "
+        "Shelhamer, Shin and Tenenbaum, Infinite Mixture Prototypes for Few-Shot Learning (ICML "
+        "2019).\n\nResults go to standard output, progress and errors to standard error. The same "
         "command line gives the same bits on any number of threads.",
         stream);
     fputs(".SH COMMANDS\n", stream);

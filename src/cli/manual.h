@@ -4,10 +4,10 @@
 
 #include "cli/cli.h"
 
-/* Writes imp(1): what imp is, its commands, its exit status, environment and files. */
+/* Writes imp(1): what imp is, its commands, exit status, environment and files. */
 void imp_manual_print_overview(FILE *stream);
 
-/* Writes imp-COMMAND(1): every option with its values and its default. */
+/* Writes imp-COMMAND(1): every option with its values and default. */
 void imp_manual_print(const imp_usage *usage, FILE *stream);
 
 #endif

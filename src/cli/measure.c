@@ -1,6 +1,5 @@
 /*
- * measure.c - repeats a step for a while and takes the median, which a disturbed step does not
- * move.
+ * measure.c - repeats a step for a while and takes the median, which is robust to disturbed steps.
  */
 #include "cli/measure.h"
 
@@ -16,7 +15,7 @@
 
 enum { WARM_UP_STEPS = 2, LEAST_STEPS = 3, MOST_STEPS = 10000, MOST_IMAGES = 1 << 20 };
 
-/* All that a step needs. */
+/* Everything a step needs. */
 typedef struct bench {
     const imp_measure_task *task;
     imp_network *network;
@@ -24,7 +23,7 @@ typedef struct bench {
     float *images, *embeddings, *gradient;
 } bench;
 
-/* Linux counts the peak of resident memory anew after a 5 here; elsewhere it is the peak so far. */
+/* On Linux, writing 5 here resets the peak of resident memory; elsewhere it is the peak so far. */
 static void reset_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -64,7 +63,7 @@ static imp_status prepare(bench *b, imp_error *error)
 {
     const imp_measure_task *task = b->task;
     if (task->images < 1 || task->images > MOST_IMAGES)
-        return imp_fail(error, IMP_EINVAL, "%zu images cannot be timed; 1 to %d can", task->images,
+        return imp_fail(error, IMP_EINVAL, "%zu images cannot be timed; give 1 to %d", task->images,
                         MOST_IMAGES);
     imp_network_options options = {.size = sizeof options,
                                    .channels = task->channels,

@@ -21,8 +21,8 @@ typedef struct imp_measure_result {
     double images_per_second; /* of the median step */
     double most;              /* of the fastest step */
     size_t steps;
-    double resident_mb;     /* most memory resident during the timed steps */
-    double faults_per_step; /* page faults: memory that the system had to find */
+    double resident_mb;     /* peak resident memory during the timed steps */
+    double faults_per_step; /* page faults during the timed steps */
     char isa[16];
     int threads; /* that were used */
 } imp_measure_result;

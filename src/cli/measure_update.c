@@ -1,9 +1,9 @@
 /*
- * measure_update.c - the training loop itself, held up after every update for a bare network step
- * on the same images.
+ * measure_update.c - times the training loop itself, alternating each update with a bare network
+ * step on the same images.
  *
  * Updates are the trainer's own, timed from outside: from the end of its callback to the next call.
- * As the two kinds of steps alternate, a slow moment of the machine meets both.
+ * Because the two alternate, a slow moment of the machine affects both.
  */
 #include "cli/measure_update.h"
 
@@ -21,7 +21,7 @@
 
 enum { WARM_UP_UPDATES = 2, LEAST_UPDATES = 3, MOST_UPDATES = 10000 };
 
-/* Columns of what is noted of an update. */
+/* Columns of what is recorded for an update. */
 enum { UPDATE, FEED, NETWORK, METHOD, OPTIMIZER, REST, BARE, OVERHEAD, BEYOND, COLUMNS };
 
 typedef struct bench {
@@ -50,7 +50,7 @@ static imp_settings settings_of(const imp_update_task *task)
     settings.learn_sigma_u = 0;
     settings.updates = WARM_UP_UPDATES + MOST_UPDATES;
     settings.validate_every = 0;
-    settings.checkpoint_every = settings.updates; /* files are not what is timed, but the log is */
+    settings.checkpoint_every = settings.updates; /* the log is timed, other files are not */
     settings.log_every = 1;
     return settings;
 }
@@ -102,7 +102,7 @@ static void release(bench *b)
     imp_settings_clear(&b->settings);
 }
 
-/* The network alone on the images of an episode; only the step is timed. */
+/* The bare network on the images of an episode; only the step is timed. */
 static imp_status step_bare(bench *b, uint64_t index, double *seconds)
 {
     imp_episode episode;
@@ -166,7 +166,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What a share of the values lies below. */
+/* A quantile of the values. */
 static double quantile(const bench *b, int column, double share)
 {
     double *values = b->notes + (size_t)column * MOST_UPDATES;

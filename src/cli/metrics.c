@@ -1,4 +1,4 @@
-/* metrics.c - `imp metrics`: how well one labeling agrees with another. */
+/* metrics.c - `imp metrics`: how well two labelings agree. */
 #include <imp/metrics.h>
 
 #include <math.h>
@@ -21,10 +21,11 @@ static const char *const examples[] = {"imp metrics truth.npy found.npy",
 const imp_usage imp_metrics_usage = {
     .command = "metrics",
     .summary = "Measure how well labels or clusters agree with the truth",
-    .details = "Compares two labelings of the same points: accuracy with its 95% interval, purity, "
-               "normalised and adjusted mutual information, the adjusted Rand index and the "
-               "confusion matrix. All agree with scikit-learn. Labels are integers; only accuracy "
-               "and the confusion matrix ask that the same label mean the same.",
+    .details =
+        "Compares two labelings of the same points: accuracy with its 95% confidence interval, "
+        "purity, normalised and adjusted mutual information, the adjusted Rand index and the "
+        "confusion matrix. All agree with scikit-learn. Labels are integers; equal labels need to "
+        "mean the same class only for accuracy and the confusion matrix.",
     .operands = "TRUTH.npy FOUND.npy",
     .fewest = 2,
     .most = 2,
@@ -35,11 +36,11 @@ const imp_usage imp_metrics_usage = {
 static const char *const command = "metrics";
 
 enum {
-    MOST_PRINTED = 30,  /* labels of a confusion matrix that a terminal can show */
-    MOST_COUNTED = 1000 /* and that are worth a table of their squares */
+    MOST_PRINTED = 30,  /* labels whose confusion matrix fits a terminal */
+    MOST_COUNTED = 1000 /* labels whose matrix is counted at all */
 };
 
-/* Fills *confusion; of more than MOST_COUNTED labels only their number. */
+/* Fills *confusion; with more than MOST_COUNTED labels, only their number. */
 static imp_status count_confusion(const int32_t *truth, const int32_t *found, size_t count,
                                   imp_confusion *confusion, imp_error *error)
 {
@@ -143,7 +144,7 @@ int imp_command_metrics(int argc, char **argv)
         status = imp_read_labels(command, argv[2], &found, &found_count);
     if (status == IMP_GO_ON && count != found_count)
         status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s has %zu labels and %s has %zu; they must be of the same points",
+                              "%s has %zu labels and %s has %zu; they must label the same points",
                               argv[1], count, argv[2], found_count);
     if (status == IMP_GO_ON && count == 0)
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s has no labels; it needs at least 1",

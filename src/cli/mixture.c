@@ -72,25 +72,25 @@ void imp_mixture_tell(const char *command, const imp_mixture *mixture)
     for (size_t v = 0, used = 0; v < choice.views && v < IMP_MOST_TEXTS; v++) {
         imp_mixture_view view = imp_mixture_view_at(mixture, v);
         used += (size_t)snprintf(views + used, sizeof views - used, "%s%s %.2f",
-                                 v == 0 ? "views weigh " : ", ", imp_metric_name(view.metric),
-                                 view.weight);
+                                 v == 0 ? "weights of the views: " : ", ",
+                                 imp_metric_name(view.metric), view.weight);
     }
     if (choice.views > 0)
         imp_complain(EXIT_SUCCESS, command, "%s", views);
     if (choice.held_out > 0)
-        imp_complain(EXIT_SUCCESS, command,
-                     "%zu points held out chose: metric %s%s, %zu cluster%s, loss %.3f, accuracy "
-                     "%.3f",
-                     choice.held_out, imp_metric_name(choice.metric), whitening_of(choice.whitened),
-                     clusters, clusters == 1 ? "" : "s", choice.loss, choice.accuracy);
+        imp_complain(
+            EXIT_SUCCESS, command,
+            "%zu held-out points chose: metric %s%s, %zu cluster%s, loss %.3f, accuracy %.3f",
+            choice.held_out, imp_metric_name(choice.metric), whitening_of(choice.whitened),
+            clusters, clusters == 1 ? "" : "s", choice.loss, choice.accuracy);
     if (choice.little)
         imp_complain(EXIT_SUCCESS, command,
-                     "the labels say little: no class has two labelled points, or there is one "
-                     "class, so the metric, %s, and the variance are the usual ones",
+                     "the metric (%s) and the variance are defaults: choosing them needs two "
+                     "labelled points of a class, and two classes",
                      imp_metric_name(choice.metric));
     if (choice.every_point)
         imp_complain(EXIT_SUCCESS, command,
-                     "every labelled point became a cluster: the nearest of them decides");
+                     "every labelled point became a cluster, so the nearest one decides");
 }
 
 void imp_choice_to_json(const imp_mixture *mixture, json_t *object)

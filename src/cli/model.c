@@ -1,5 +1,5 @@
 /*
- * model.c - `imp model`: what a model file is, and carrying models to and from other programs.
+ * model.c - `imp model`: describes model files, and exports and imports models.
  */
 #include <jansson.h>
 #include <math.h>
@@ -26,16 +26,16 @@ static const imp_option options[] = {
     {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_HEADING("export")},
     {IMP_OPTION_TEXT(arguments, onnx), .name = "onnx", .argument = "FILE",
-     .help = "write the embedding, batch norm folded, as ONNX"},
+     .help = "write the embedding as ONNX, with batch norm folded in"},
     {IMP_OPTION_HEADING("import")},
     {IMP_OPTION_TEXT(arguments, out), .name = "out", .argument = "FILE",
      .help = "the model to write"},
     {IMP_OPTION_TEXT(arguments, network), .name = "network", .argument = "LAYERS",
-     .initial = "conv4", .help = "what its tensors are"},
+     .initial = "conv4", .help = "layers that the tensors belong to"},
     {IMP_OPTION_INTEGER(arguments, channels), .name = "channels", .argument = "N",
-     .integers = {1, 64}, .initial = "1", .help = "of its images"},
+     .integers = {1, 64}, .initial = "1", .help = "channels of its images"},
     {IMP_OPTION_INTEGER(arguments, side), .name = "size", .argument = "N",
-     .integers = {1, 4096}, .initial = "28", .help = "side of its images"},
+     .integers = {1, 4096}, .initial = "28", .help = "width and height of its images"},
     {IMP_OPTION_HEADING("import: its method")},
     IMP_METHOD_OPTIONS
     {IMP_OPTION_END}};
@@ -44,8 +44,8 @@ static const imp_option options[] = {
 enum { INFO, EXPORT, IMPORT };
 static const imp_action actions[] = {
     [INFO] = {"info", "MODEL", 1, "what it is and how it was trained"},
-    [EXPORT] = {"export", "MODEL", 1, "write its embedding for other programs"},
-    [IMPORT] = {"import", "FILE", 1, "make a model of a PyTorch state dict (safetensors)"},
+    [EXPORT] = {"export", "MODEL", 1, "write its network for other programs"},
+    [IMPORT] = {"import", "FILE", 1, "make a model from a PyTorch state dict (safetensors)"},
     {0}};
 
 static const char *const examples[] = {
@@ -56,9 +56,8 @@ static const char *const examples[] = {
 const imp_usage imp_model_usage = {
     .command = "model",
     .summary = "Show, export and import models",
-    .details =
-        "A model is a safetensors file with a network's weights under PyTorch's names, what its "
-        "images are, how it was trained and its method.",
+    .details = "A model is a safetensors file with a network's weights under PyTorch's names, its "
+               "preprocessing, its method and how it was trained.",
     .actions = actions,
     .options = options,
     .examples = examples,
@@ -129,7 +128,7 @@ static void print_text(const imp_model *model)
     if (!isnan(model->origin.validation))
         printf("validation  %.2f%%\n", 100 * model->origin.validation);
     printf("checksum    %s\n",
-           model->origin.sha256[0] ? model->origin.sha256 : "none: damage would not be noticed");
+           model->origin.sha256[0] ? model->origin.sha256 : "none, so damage cannot be detected");
 }
 
 /* ---- the command ---- */

@@ -21,15 +21,15 @@ int imp_open_vector_model(const char *command, const char *path, imp_model **mod
     if (imp_model_takes_vectors(*model))
         return IMP_GO_ON;
     int status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s takes pictures of %zux%zu, not points; 'imp train --data "
-                              "vectors:X.npy,y.npy' trains one that takes points",
+                              "%s embeds pictures of %zux%zu, not points; 'imp train --data "
+                              "vectors:X.npy,y.npy' trains a model for points",
                               path, info->width, info->height);
     imp_model_free(*model);
     *model = NULL;
     return status;
 }
 
-/* Points on their way through a model. */
+/* Points being embedded. */
 typedef struct job {
     const imp_model *model;
     const imp_ranks *ranks;
@@ -39,7 +39,7 @@ typedef struct job {
     void *context;
 } job;
 
-/* A block for each rank, from `begin` on. */
+/* One block per rank, from `begin` on. */
 static imp_status do_round(job *work, size_t begin, imp_error *error)
 {
     const imp_ranks *ranks = work->ranks;
@@ -102,12 +102,11 @@ int imp_embed_points(const char *command, const imp_model *model, const char *pa
     imp_error error;
     if (points.source.dimensions != info->channels)
         status = imp_complain(IMP_EXIT_FAILURE, command,
-                              "%s: its points have %zu dimensions, and %s takes %zu", path,
+                              "%s: its points have %zu dimensions, but %s needs %zu", path,
                               points.source.dimensions, info->name, info->channels);
     else if (points.shards.once && imp_ranks_any(ranks))
-        status =
-            imp_complain(IMP_EXIT_FAILURE, command,
-                         "'%s' is a pipe, of which ranks cannot have shares; give a file", path);
+        status = imp_complain(IMP_EXIT_FAILURE, command,
+                              "'%s' is a pipe, which ranks cannot share; give a file", path);
     else if (embed(&work, &points.source, &error))
         status = imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
                               "%s", error.message);
@@ -117,7 +116,7 @@ int imp_embed_points(const char *command, const imp_model *model, const char *pa
     return status;
 }
 
-/* Keeps vectors in an imp_rows. */
+/* Stores vectors in an imp_rows. */
 static imp_status keep(const float *vectors, size_t begin, size_t count, size_t total,
                        void *context, imp_error *error)
 {

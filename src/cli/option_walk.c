@@ -1,6 +1,6 @@
 /*
- * option_walk.c - the options of a command one after the other, those among them that methods and
- * learners describe.
+ * option_walk.c - iterates over the options of a command, including those that methods and learners
+ * describe.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "methods/method.h"
 #include "methods/rule.h"
 
-/* Appends to the help that is being made; what does not fit is cut. */
+/* Appends to the help being made; truncates what does not fit. */
 __attribute__((format(printf, 2, 3))) static void append(imp_option_walk *walk, const char *format,
                                                          ...)
 {
@@ -56,7 +56,7 @@ static const imp_option *make_method(imp_option_walk *walk, const imp_option *ro
     return pass(walk, &walk->made);
 }
 
-/* ---- the numbers of the rule ---- */
+/* ---- the parameters of the rule ---- */
 
 static bool takes_methods(const imp_usage *usage)
 {
@@ -80,26 +80,26 @@ static double number_of(const imp_method_info *method, size_t index)
     return *imp_rule_number(&rule, index);
 }
 
-/* What auto is: the number of the first method, and of those that have another. */
+/* What auto means: the value for the first method, and for those that differ. */
 static void tell_numbers(imp_option_walk *walk, size_t index)
 {
     double usual = number_of(imp_method_at(0), index);
     if (has_presets(walk->usage)) {
         if (isnan(usual))
-            append(walk, "; the paper estimates it");
+            append(walk, "; the paper: estimated");
         else
-            append(walk, "; the paper's is %g", usual);
+            append(walk, "; the paper: %g", usual);
         return;
     }
     if (isnan(usual)) {
-        append(walk, "; auto estimates it");
+        append(walk, "; auto: estimated");
         return;
     }
-    append(walk, "; auto is %g", usual);
+    append(walk, "; auto: %g", usual);
     const imp_method_info *method;
     for (size_t i = 1; takes_methods(walk->usage) && (method = imp_method_at(i)); i++)
         if (number_of(method, index) != usual)
-            append(walk, ", of %s %g", method->name, number_of(method, index));
+            append(walk, ", %g for %s", number_of(method, index), method->name);
 }
 
 static const imp_option *make_number(imp_option_walk *walk, const imp_option *row)
@@ -148,7 +148,7 @@ static const imp_option *make_learner(imp_option_walk *walk, const imp_option *r
 
 /* ---- the own options of methods and learners ---- */
 
-/* Who has options of its own. */
+/* A method or learner with options of its own. */
 typedef struct owner {
     const char *name; /* NULL after the last */
     const imp_option_info *options;
@@ -174,7 +174,7 @@ static bool has_option(const owner *one, const char *name)
     return false;
 }
 
-/* Whether one before this one has an option of that name. */
+/* Whether an earlier one has an option of that name. */
 static bool is_known(imp_option_kind kind, const char *name, size_t before)
 {
     for (size_t i = 0; i < before; i++) {

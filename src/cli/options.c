@@ -1,8 +1,8 @@
 /*
- * options.c - reads a command line by a table of options.
+ * options.c - parses a command line according to a table of options.
  *
- * Strict on purpose: no abbreviations, no numbers with something behind them, nothing out of range.
- * A slip of the keyboard shall never start a day of training with other settings than were meant.
+ * Strict on purpose: no abbreviations, no trailing characters after numbers, nothing out of range.
+ * A typo must never start a day of training with the wrong settings.
  */
 #include "cli/options.h"
 
@@ -40,7 +40,7 @@ void imp_print_word(const char *word, FILE *stream)
     while (*word) {
         size_t control = imp_utf8_control(word);
         if (*word == '\'')
-            fputs("'\\'", stream); /* outside of the quotes; new ones begin */
+            fputs("'\\'", stream); /* outside the quotes, which then reopen */
         fputc(control > 0 ? '?' : *word, stream);
         word += control > 0 ? control : 1;
     }
@@ -67,7 +67,7 @@ int imp_complain(int status, const char *command, const char *format, ...)
 
 static bool parse_integer(const imp_option *option, const char *text, int64_t *value)
 {
-    /* strtoimax() would skip spaces, and takes an empty text for zero. */
+    /* strtoimax() would skip spaces and accept an empty string as zero. */
     if (text[0] == '\0' || text[strspn(text, "+-0123456789")] != '\0')
         return false;
     char *end;
@@ -85,7 +85,7 @@ static bool parse_number(const imp_option *option, const char *text, double *val
 {
     if (option->info)
         return imp_value_parse(option->info, text, value);
-    /* Decimal only: strtod() also knows spaces, hexadecimal, infinity and NaN. */
+    /* Decimal only: strtod() also accepts spaces, hexadecimal, infinity and NaN. */
     if (text[0] == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return false;
     char *end;
@@ -125,7 +125,7 @@ static bool add_text(imp_texts *texts, const char *text)
     return true;
 }
 
-/* Sets the option's member to what `text` says; false, and nothing set, when it says nothing. */
+/* Sets the option's member from `text`; false, with nothing set, if it is invalid. */
 static bool set_value(const imp_option *option, const char *text, void *settings)
 {
     void *member = (char *)settings + option->offset;
@@ -173,7 +173,7 @@ static int complain_value(const imp_usage *usage, const imp_option *option, cons
 
 /* ---- options ---- */
 
-/* Whether the option is what `word` begins with, up to `length`: --name, or -n for short. */
+/* Whether the first `length` characters of `word` name the option: --name, or -n for short. */
 static bool is_called(const imp_option *option, const char *word, size_t length)
 {
     if (!option->name)
@@ -206,7 +206,7 @@ static int complain_unknown(const imp_usage *usage, const char *word, size_t len
                         usage->command);
 }
 
-/* Handles the option at argv[*index] and moves *index to the last word it took. */
+/* Handles the option at argv[*index] and moves *index to the last word it used. */
 static int parse_option(const imp_usage *usage, int argc, char **argv, int *index, void *settings)
 {
     const char *word = argv[*index];
@@ -238,10 +238,11 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
     if (option->once && *(const char **)((char *)settings + option->offset))
         return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' is given twice",
                             option->name);
-    /* What a script's unset variable leaves: as a path it would mean the root. */
+    /* An unset variable in a script leaves an empty value, which as a path would mean the root. */
     if (option->kind == IMP_KIND_TEXT && value[0] == '\0')
-        return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' needs %s, not nothing",
-                            option->name, option->argument);
+        return imp_complain(IMP_EXIT_USAGE, usage->command,
+                            "option '--%s' needs %s, not an empty value", option->name,
+                            option->argument);
     if (!set_value(option, value, settings))
         return complain_value(usage, option, value);
     return IMP_GO_ON;

@@ -1,9 +1,9 @@
 /*
  * options.h - the options of a command as a table, and the one parser that reads them.
  *
- * A table is plain data, because more than the parser reads it: the usage text, the man pages and
- * the completions of shells are made from it. An option knows the member of the command's settings
- * that it sets and its default value, written as a user would type it; so defaults are stated once.
+ * A table is plain data, because the usage text, the man pages and the shell completions are
+ * generated from it, too. An option knows which member of the command's settings it sets, and its
+ * default value as a user would type it, so defaults are stated once.
  *
  *     typedef struct settings { int64_t batch, seed; bool json; } settings;
  *
@@ -17,8 +17,8 @@
  *         {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
  *         {IMP_OPTION_END}};
  *
- * --help is to fit on a screen: it leaves out what stands between IMP_OPTION_REST and the next
- * heading, and what numbers are allowed. --help-all and the man pages tell everything.
+ * --help must fit on a screen: it leaves out the options between IMP_OPTION_REST and the next
+ * heading, and the ranges of numbers. --help-all and the man pages have everything.
  */
 #ifndef IMP_CLI_OPTIONS_H
 #define IMP_CLI_OPTIONS_H
@@ -33,25 +33,23 @@
 typedef enum imp_option_kind {
     IMP_KIND_END, /* ends a table */
     IMP_KIND_HEADING,
-    IMP_KIND_REST,    /* the options up to the next heading are left out of --help */
+    IMP_KIND_REST,    /* --help leaves out the options from here to the next heading */
     IMP_KIND_FLAG,    /* bool: false until given */
     IMP_KIND_INTEGER, /* int64_t */
     IMP_KIND_NUMBER,  /* double */
     IMP_KIND_TEXT,    /* const char *: points into argv or at the default */
-    IMP_KIND_TEXTS,   /* imp_texts: all that were given; it has no default */
+    IMP_KIND_TEXTS,   /* imp_texts: all values given; no default */
     IMP_KIND_CHOICE,  /* int: index into the choices */
 
-    /* Rows that stand for what methods and learners say of themselves; imp_option_next() tells it.
-     */
-    IMP_KIND_METHOD, /* const char *: the name of one */
-    IMP_KIND_RULE,   /* imp_rule: an option for each of its numbers */
-    IMP_KIND_OWN,    /* imp_named_value[IMP_MOST_OWN_OPTIONS]: one for each that a method has of its
-                        own */
-    IMP_KIND_LEARNER,    /* the same of learners: the name of one, */
-    IMP_KIND_LEARNER_OWN /* and their own options */
+    /* Rows that stand for what methods and learners describe; imp_option_next() expands them. */
+    IMP_KIND_METHOD,     /* const char *: a method's name */
+    IMP_KIND_RULE,       /* imp_rule: an option per parameter */
+    IMP_KIND_OWN,        /* imp_named_value[IMP_MOST_OWN_OPTIONS]: methods' own options */
+    IMP_KIND_LEARNER,    /* likewise: a learner's name */
+    IMP_KIND_LEARNER_OWN /* likewise: learners' own options */
 } imp_option_kind;
 
-/* What an option that may be given several times was given. */
+/* The values of an option that may be given several times. */
 enum { IMP_MOST_TEXTS = 8 };
 
 typedef struct imp_texts {
@@ -61,20 +59,21 @@ typedef struct imp_texts {
 
 typedef struct imp_option {
     imp_option_kind kind;
-    size_t offset;        /* of the member in the command's settings */
+    size_t offset;        /* offset of the member in the command's settings */
     const char *name;     /* without the dashes */
-    char letter;          /* of the short form -o of --output; 0 where there is none */
-    const char *argument; /* what the usage calls the value: "N", "FILE"; NULL for a flag */
-    const char *help;     /* a phrase, begun in lower case, no full stop; or the heading */
+    char letter;          /* the letter of a short form, 'o' for -o; 0 if there is none */
+    const char *argument; /* placeholder of the value: "N", "FILE"; NULL for a flag */
+    const char *help;     /* a phrase in lower case without a full stop; or the heading */
     const char *initial;  /* the default; NULL leaves the member as it was */
-    /* What the help tells as the default where the parser sets none; of a heading: the default of
-     * all options below it. */
+    /* The default that the help states if the parser sets none; for a heading, the default of all
+     * options below it. */
     const char *otherwise;
-    bool once; /* a text without a default, refused a second time: whoever says two means both */
-    bool unsupervised;           /* of a method: only those that need no labels */
-    const char *like;            /* of a number: the name of that of a rule which takes the same */
-    const imp_option_info *info; /* what values there are, in the rows of imp_option_next(), where
-                                  * `numbers` do not say it */
+    bool once; /* a string without a default that may be given only once: a user who gives two means
+                  both */
+    bool unsupervised; /* for a method: only those that need no labels */
+    const char *like;  /* for a number: the parameter of a rule that has the same range */
+    const imp_option_info
+        *info; /* in the rows of imp_option_next(): the values, if `numbers` does not say it */
     union {
         struct {
             int64_t least, most; /* INT64_MAX: no upper limit */
@@ -117,24 +116,24 @@ typedef struct imp_option {
 #define IMP_OPTION_REST .kind = IMP_KIND_REST
 #define IMP_OPTION_END .kind = IMP_KIND_END
 
-/* One of the things that a command does, named by its first operand: `info` of `imp data info`. */
+/* An action of a command, named by its first operand: `info` in `imp data info`. */
 typedef struct imp_action {
     const char *name;
-    const char *operands; /* behind the name: "DATA FILE" */
-    int count;            /* how many they are */
-    const char *summary;  /* a phrase, begun in lower case, no full stop */
+    const char *operands; /* after the name: "DATA FILE" */
+    int count;            /* their number */
+    const char *summary;  /* a phrase in lower case without a full stop */
 } imp_action;
 
 /* A command as its user sees it. */
 typedef struct imp_usage {
-    const char *command;       /* "bench" */
-    const char *summary;       /* one line that begins with a verb, no full stop */
-    const char *details;       /* for the man page: sentences; NULL where there is no more to say */
-    const char *operands;      /* "MODEL IMAGE...", or NULL where there are none */
-    int fewest, most;          /* operands; INT_MAX: no upper limit */
-    const imp_action *actions; /* instead of operands; ends with a NULL name; NULL: none */
-    const imp_option *options; /* ends with IMP_OPTION_END */
-    const char *const *examples; /* at least two whole command lines, ends with NULL */
+    const char *command;         /* "bench" */
+    const char *summary;         /* one line that begins with a verb, without a full stop */
+    const char *details;         /* sentences for the man page; NULL if there is nothing to add */
+    const char *operands;        /* "MODEL IMAGE...", or NULL if there are none */
+    int fewest, most;            /* operands; INT_MAX: no upper limit */
+    const imp_action *actions;   /* instead of operands; ends with a NULL name; NULL: none */
+    const imp_option *options;   /* ends with IMP_OPTION_END */
+    const char *const *examples; /* at least two complete command lines; ends with NULL */
 } imp_usage;
 
 enum {
@@ -143,66 +142,64 @@ enum {
     IMP_EXIT_USAGE = 2    /* the command line was wrong */
 };
 
-/* Parses a command line; argv[0] is the command's name and is not looked at.
+/* Parses a command line; argv[0] is the command's name and is ignored.
  *
- * Sets the members of `settings`, a zeroed struct of the type the table was made for: first to the
- * defaults, then as the command line says. Options are --name value or --name=value, or the same
- * with -n, and may stand between operands; "--" ends them. The last word on an option counts,
- * unless it is one to be given once or one that takes several. The operands are moved to argv[1] ..
- * argv[*operands]; where the command has actions, argv[1] is one of them and the others are as many
- * as it takes.
+ * Sets the members of `settings`, a zeroed struct of the table's type: first to the defaults, then
+ * from the command line. Options are --name value or --name=value, or the same with -n, and may
+ * stand between operands; "--" ends them. If an option is repeated, the last one counts, unless it
+ * may be given only once or collects its values. The operands are moved to argv[1] ..
+ * argv[*operands]; if the command has actions, argv[1] is one of them, followed by its operands.
  *
- * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help or --help-all has printed
- * the usage, IMP_EXIT_USAGE after a sentence on stderr. */
+ * Returns IMP_GO_ON, or the status to exit with at once: 0 after --help or --help-all,
+ * IMP_EXIT_USAGE after an error on stderr. */
 int imp_parse(const imp_usage *usage, int argc, char **argv, void *settings, int *operands);
 
-/* The number of the action of that name, or -1. */
+/* The index of the action of that name, or -1. */
 int imp_action_find(const imp_usage *usage, const char *name);
 
-/* ---- what is made from a table ---- */
+/* ---- what is generated from a table ---- */
 
-/* A walk along the rows of a command's table. Where a row stands for what the methods say, there is
- * an option for each in its place, which is good until the next step.
+/* An iteration over the rows of a command's table. A row that stands for what methods or learners
+ * describe is replaced by an option for each, valid until the next step.
  *
  *     imp_option_walk walk = {.usage = usage};
- *     for (const imp_option *option; (option = imp_option_next(&walk));)
- */
+ *     for (const imp_option *option; (option = imp_option_next(&walk));) */
 typedef struct imp_option_walk {
     const imp_usage *usage;
     size_t row, owner, index;
     imp_option made;
-    char help[400];
+    char help[1000];
 } imp_option_walk;
 
 /* The next row, or NULL after the last. */
 const imp_option *imp_option_next(imp_option_walk *walk);
 
-/* How much of a table is told. */
+/* How much of a table is shown. */
 typedef enum imp_detail {
-    IMP_DETAIL_SCREEN, /* --help: what most people need, on a screen */
+    IMP_DETAIL_SCREEN, /* --help: the most common options, on one screen */
     IMP_DETAIL_ALL     /* --help-all */
 } imp_detail;
 
 /* Prints what --help or --help-all prints, at most 80 columns wide. */
 void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream);
 
-/* Writes what values an option takes, e.g. "an integer from 1 to 4096", cut to fit. */
+/* Writes which values an option accepts, e.g. "an integer from 1 to 4096", truncated to fit. */
 void imp_option_describe(const imp_option *option, char *text, size_t size);
 
-/* Writes what the option is for, the values it takes and its default, "images per step (an integer
- * from 1 to 4096; default 120)", cut to fit. `heading` is the one above it, or NULL. */
+/* Writes an option's help, its values and its default, "images per step (an integer from 1 to 4096;
+ * default 120)", truncated to fit. `heading` is the one above it, or NULL. */
 void imp_option_explain(const imp_option *option, const imp_option *heading, imp_detail detail,
                         char *text, size_t size);
 
-/* Prints a text from outside, such as the name of a file, with '?' for each control character: it
- * must neither break a line nor tell a terminal what to do. */
+/* Prints untrusted text, such as a file name, with '?' for each control character: it must neither
+ * break a line nor control the terminal. */
 void imp_print_text(const char *text, FILE *stream);
 
-/* The same of a word that is to be pasted into a shell: in quotes if it needs them. */
+/* The same for a word to be pasted into a shell: quoted if necessary. */
 void imp_print_word(const char *word, FILE *stream);
 
-/* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" when command is NULL) on stderr, as
- * imp_print_text() does, and returns `status`, so that a failing command ends in `return
+/* Prints "imp COMMAND: SENTENCE" (or "imp: SENTENCE" if command is NULL) on stderr, like
+ * imp_print_text(), and returns `status`, so that a failing command ends in `return
  * imp_complain(...)`. */
 int imp_complain(int status, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,5 @@
 /*
- * page.c - the frame of a page and what goes into it: texts and pictures.
+ * page.c - the frame of a page, and escaped text and pictures in it.
  */
 #include "cli/page.h"
 
@@ -45,7 +45,7 @@ static void put_text(imp_page *page, const char *text)
 
 void imp_page_write(imp_page *page, const char *format, ...)
 {
-    char text[2000]; /* a tag or two; long texts are not formatted */
+    char text[2000]; /* a tag or two; long text is not formatted */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -131,7 +131,7 @@ imp_status imp_page_end(imp_page *page, imp_error *error)
 
 static void put_base64(imp_page *page, const uint8_t *bytes, size_t size)
 {
-    enum { CHUNK = 3 * 256 }; /* whole groups, so that chunks join without padding */
+    enum { CHUNK = 3 * 256 }; /* a multiple of 3 bytes, so that chunks join without padding */
     char text[BASE64_ENCODE_RAW_LENGTH(CHUNK)];
     for (size_t first = 0; first < size; first += CHUNK) {
         size_t count = size - first < CHUNK ? size - first : CHUNK;
@@ -140,7 +140,7 @@ static void put_base64(imp_page *page, const uint8_t *bytes, size_t size)
     }
 }
 
-/* A file that is no picture: how it begins, if it is a text. */
+/* A file that is not a picture: its beginning, if it is text. */
 static void write_beginning(imp_page *page, const imp_gallery *gallery, size_t file)
 {
     enum { LENGTH = 160 };
@@ -157,7 +157,7 @@ static void write_beginning(imp_page *page, const imp_gallery *gallery, size_t f
         if ((unsigned char)*at < 0x20)
             *at = ' ';
     while (cut && text[0] && (text[strlen(text) - 1] & 0xC0) == 0x80)
-        text[strlen(text) - 1] = '\0'; /* a character that may have been cut */
+        text[strlen(text) - 1] = '\0'; /* a character that may have been truncated */
     imp_page_write(page, "<q title=\"");
     imp_page_text(page, gallery->pictures[file].path);
     imp_page_write(page, "\">");
@@ -226,7 +226,7 @@ const char *imp_page_name(const char *path)
 
 imp_tint imp_page_tint(size_t group)
 {
-    /* Twelve hues, each far from the last, and then again darker and lighter. */
+    /* Twelve hues, each far from the previous one, then again darker and lighter. */
     enum { HUES = 12, STEP = 150, FIRST = 205 };
     static const int tones[] = {0, -1, 1};
     imp_tint tint;
@@ -256,7 +256,7 @@ imp_page_path imp_page_link(const char *path, size_t from, size_t to)
     imp_page_path link = {""}, other = imp_page_number(path, to);
     if (from == to)
         return link;
-    /* Whatever a name has is no part of the address: neither "?" nor a scheme. */
+    /* Escapes everything in a name that has a meaning in an address, such as "?" or a scheme. */
     size_t used = (size_t)snprintf(link.text, sizeof link.text, "./");
     for (const char *at = imp_page_name(other.text); *at && used + 4 < sizeof link.text; at++)
         used +=

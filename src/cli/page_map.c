@@ -1,5 +1,5 @@
 /*
- * page_map.c - embedded points as an SVG: alike pictures lie close together.
+ * page_map.c - embedded points as an SVG map, on which similar pictures are close together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { WIDTH = 960, HEIGHT = 560, MARGIN = 28 };
 
-/* More points would not tell the plane any better. */
+/* More points would not improve the estimate of the plane. */
 enum { MOST_FITTED = 2000 };
 
 /* More would hide each other. */
@@ -33,7 +33,7 @@ static imp_status fit_plane(const imp_map *map, imp_projection *plane, imp_error
     return status;
 }
 
-/* Where the points fall, in the SVG's own units; (count, 2). */
+/* The points' positions in SVG units; (count, 2). */
 static void place(const imp_map *map, const imp_projection *plane, double *spots)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -83,12 +83,12 @@ static void draw_point(imp_page *page, const imp_map_point *point, const double 
 
 /* ---- density ---- */
 
-/* Thousands of dots hide each other. Cells of a grid show how many points there are, and of which
- * group if most of them are of one. */
+/* Thousands of dots would hide each other. Grid cells show how many points there are, and the group
+ * if most of them belong to one. */
 enum { CELL = 8, ACROSS = WIDTH / CELL, DOWN = HEIGHT / CELL, LEVELS = 4 };
 
 typedef struct cell {
-    size_t count, lead; /* all points; and by how many the group leads, as votes go by */
+    size_t count, lead; /* all points; and the group's lead during the vote */
     int32_t group;
 } cell;
 
@@ -100,8 +100,8 @@ static cell *cell_at(cell *grid, const double *spot)
     return &grid[y * ACROSS + x];
 }
 
-/* The group that has more than half of a cell's points wins it, whatever the order (the majority
- * vote of Boyer and Moore); a winner by little has no colour. */
+/* The group with more than half of a cell's points wins it, in any order (Boyer and Moore's
+ * majority vote); a narrow winner gets no colour. */
 static size_t fill_grid(const imp_map *map, const double *spots, cell *grid)
 {
     size_t most = 1;
@@ -127,7 +127,7 @@ static int level_of(const cell *at, size_t most)
     return level < 1 ? 1 : level > LEVELS ? LEVELS : level;
 }
 
-/* The cells of one group and level as one path; false where there are none. */
+/* The cells of one group and level as one path; false if there are none. */
 static bool draw_level(imp_page *page, const cell *grid, int32_t group, int level, size_t most)
 {
     bool any = false;
@@ -174,7 +174,7 @@ static void draw_density(imp_page *page, const imp_map *map, const double *spots
 
 /* ---- names ---- */
 
-/* A group with the point of it that lies nearest to the middle of all. */
+/* A group and its most central point. */
 typedef struct place_of_group {
     size_t group, count;
     double sum[2], at[2], nearest;
@@ -235,8 +235,7 @@ static bool is_free(const box *taken, size_t count, const box *wanted)
 
 enum { LETTERS = 18, MOST_NAMES = 60 };
 
-/* Finds room for a name of so many letters around a point, by the size of its letters; the box is
- * where it goes. */
+/* Finds room for a name near a point, given its length and letter size; the box is its place. */
 static bool find_room(const box *taken, size_t count, const double *at, size_t letters, double size,
                       box *found)
 {
@@ -254,11 +253,11 @@ static bool find_room(const box *taken, size_t count, const double *at, size_t l
     return false;
 }
 
-/* Writes the names of groups, the largest first, where they touch no other. Letters are larger on a
- * narrow screen; what has no room there is left out there (page.css). */
+/* Writes the names of groups, largest first, where they do not overlap. Letters are larger on a
+ * narrow screen; names without room there are hidden there (page.css). */
 static void draw_names(imp_page *page, const imp_map *map, const double *spots)
 {
-    enum { WIDE = 13, NARROW = 26 }; /* letters, in units of the map */
+    enum { WIDE = 13, NARROW = 26 }; /* letter sizes, in units of the map */
     place_of_group *places = imp_allocate(map->groups, sizeof *places);
     box *wide = imp_allocate(MOST_NAMES, sizeof *wide),
         *narrow = imp_allocate(MOST_NAMES, sizeof *narrow);
@@ -275,7 +274,7 @@ static void draw_names(imp_page *page, const imp_map *map, const double *spots)
             continue;
         const box *room = &wide[wides++];
         double x = 0.5 * (room->left + room->right), y = 0.5 * (room->top + room->bottom);
-        /* Enlarged where it is, it must stay inside, too. */
+        /* Even when enlarged, it must stay inside. */
         double half = 0.32 * NARROW * (double)letters + 2;
         narrow[narrows] = (box){x - half, y - 0.6 * NARROW, x + half, y + 0.6 * NARROW};
         bool minor = !is_free(narrow, narrows, &narrow[narrows]);
@@ -312,9 +311,10 @@ void imp_page_map(imp_page *page, const imp_map *map)
             draw_point(page, &map->points[i], spots + 2 * i);
         draw_names(page, map, spots);
         imp_page_write(page, "</svg>\n<figcaption>%s%s</figcaption></figure>\n", map->caption,
-                       dense ? " There are too many to draw each: the darker a place, the more of "
-                               "them; it has a group's colour where most of them are of one."
-                             : "");
+                       dense
+                           ? " There are too many to draw one by one: the darker a cell, the more "
+                             "it holds; it has a group's colour if most belong to that group."
+                           : "");
     }
     imp_projection_clear(&plane);
     imp_release(spots);

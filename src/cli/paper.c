@@ -1,5 +1,5 @@
 /*
- * paper.c - `imp paper`: makes the paper's tables again, or tells how far they are.
+ * paper.c - `imp paper`: reproduces the paper's tables, or reports how far they are.
  */
 #include "paper/paper.h"
 
@@ -28,29 +28,30 @@ typedef struct settings {
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Work")},
     {IMP_OPTION_FLAG(settings, list), .name = "list",
-     .help = "tell which runs the tables take, how far they are and how long they will take"},
+     .help = "list the runs that the tables need, their state, and the time they will take"},
     {IMP_OPTION_TEXTS(settings, data), .name = "data", .argument = "DATA", .otherwise = "omniglot",
-     .help = "where a dataset lies: omniglot:PATH, mini-imagenet:PATH or a pack of it; once for "
-             "each that is wanted"},
+     .help = "a dataset: omniglot:PATH, mini-imagenet:PATH or a pack of one; repeat for several"},
     {IMP_OPTION_TEXT(settings, out), .name = "out", .argument = "FOLDER", .initial = "results",
-     .help = "where result files and README.md are written, below omniglot and mini-imagenet"},
+     .help =
+         "where to write result files and README.md, in sub-folders omniglot and mini-imagenet"},
     {IMP_OPTION_TEXT(settings, runs), .name = "runs", .argument = "FOLDER",
-     .help = "where runs are trained; by default imp/paper in $XDG_CACHE_HOME or ~/.cache"},
+     .help = "where to keep training runs; default: imp/paper in $XDG_CACHE_HOME or ~/.cache"},
     {IMP_OPTION_FLAG(settings, quiet), .name = "quiet", .help = "no progress on stderr"},
     {IMP_OPTION_HEADING("How much")},
     {IMP_OPTION_INTEGER(settings, updates), .name = "updates", .argument = "N",
      .integers = {0, INT64_MAX}, .initial = "0",
-     .help = "of every run, its schedule scaled to them; 0 is as the table of runs says"},
+     .help = "updates per run, with its schedule scaled to fit; 0: each run's own number"},
     {IMP_OPTION_INTEGER(settings, seeds), .name = "seeds", .argument = "N", .integers = {0, 1000},
-     .initial = "0", .help = "train at most so many seeds of a run; 0 is as the table says"},
+     .initial = "0", .help = "train at most this many seeds per run; 0: each run's own number"},
     {IMP_OPTION_INTEGER(settings, episodes), .name = "episodes", .argument = "N",
-     .integers = {1, 100000000}, .initial = "1000", .help = "test episodes of a figure"},
+     .integers = {1, 100000000}, .initial = "1000", .help = "test episodes per figure"},
     {IMP_OPTION_FLAG(settings, again), .name = "again",
-     .help = "measure also what has a result; train what --runs does not hold"},
+     .help = "also measure what already has a result, training runs that are not in --runs"},
     {IMP_OPTION_FLAG(settings, train_nothing), .name = "train-nothing",
-     .help = "measure what is trained and leave out the rest"},
+     .help = "measure only runs that are already trained"},
     {IMP_OPTION_INTEGER(settings, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
+     .integers = {0, 1024}, .initial = "0",
+     .help = "threads; 0: one per core; results do not depend on it"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {
@@ -63,13 +64,12 @@ static const char *const examples[] = {
 
 const imp_usage imp_paper_usage = {
     .command = "paper",
-    .summary = "Make the paper's tables again",
-    .details =
-        "Trains what a table needs and does not have yet, measures it on test episodes, and writes "
-        "a result file for every run and, for each dataset, README.md, which sets the figures "
-        "beside the paper's. Single runs can be named in the place of a table, with or without a "
-        "seed: they are trained, and measured for all tables. It can be stopped at any moment; the "
-        "same command goes on.",
+    .summary = "Reproduce the paper's tables",
+    .details = "Trains the runs that a table still needs, measures them on test episodes, and "
+               "writes a result file for every run and, for each dataset, a README.md that sets "
+               "the figures beside the paper's. Instead of a table, single runs can be named, with "
+               "or without a seed; they are trained, and measured for all tables. It can be "
+               "stopped at any time; the same command continues.",
     .operands = "TABLE|RUN...|all",
     .fewest = 0,
     .most = INT_MAX,
@@ -88,7 +88,7 @@ typedef struct teller {
 
 static void tell_how_to_go_on(void)
 {
-    fputs("stopped; the same command goes on\n", stderr);
+    fputs("stopped; the same command continues\n", stderr);
 }
 
 static void begin(const char *run, const char *what, void *context)
@@ -124,8 +124,8 @@ static bool training(const imp_train_report *report, void *context)
     return !imp_interrupted();
 }
 
-/* Nothing of an evaluation is kept before its end, and what was finished before is on disk: there
- * is nothing to wait for. */
+/* An unfinished evaluation keeps nothing, and finished ones are on disk, so there is nothing to
+ * wait for. */
 static void measuring(size_t done, size_t total, void *context)
 {
     teller *tells = context;
@@ -152,7 +152,7 @@ static void describe(const imp_paper_state *state, char *text, size_t size)
         snprintf(text, size,
                  state->in_part ? "trained, measured in part" : "trained, not measured");
     else if (state->run.stage == IMP_RUN_ABSENT && state->in_part)
-        snprintf(text, size, "done in part, its run is not here");
+        snprintf(text, size, "done in part; its run is not here");
     else if (state->run.stage == IMP_RUN_BEGUN)
         snprintf(text, size, "begun, %llu of %llu updates", (unsigned long long)state->run.update,
                  (unsigned long long)state->updates);
@@ -160,7 +160,7 @@ static void describe(const imp_paper_state *state, char *text, size_t size)
         snprintf(text, size, "not begun, %llu updates", (unsigned long long)state->updates);
 }
 
-/* The column of names: as wide as the longest, and two more. */
+/* The width of the column of names: the longest plus two. */
 static int name_width(void)
 {
     size_t most = 0;
@@ -198,7 +198,7 @@ static void list_run(const imp_paper_options *wanted, const imp_paper_run *run, 
     sum->absent += !state.done && !begun;
 }
 
-/* Every run is listed under the first table that needs it, so that times can be added. */
+/* Each run is listed under the first table that needs it, so that times add up. */
 static bool is_listed_before(const char *table, const char *run)
 {
     for (size_t t = 0; strcmp(imp_paper_table_at(t).name, table) != 0; t++)
@@ -207,7 +207,7 @@ static bool is_listed_before(const char *table, const char *run)
     return false;
 }
 
-/* Whether there is anything to list of a table; of runs that were named, what was not yet. */
+/* Whether a table has anything to list; if runs were named, any that has not been listed yet. */
 static bool is_table_listed(const imp_paper_options *wanted, const char *table, size_t dataset)
 {
     imp_paper_options alone = *wanted;
@@ -225,7 +225,7 @@ static void list_table(imp_paper_options *wanted, const imp_paper_table *table, 
                        bool alone, double speed, total *sum)
 {
     printf("%s: %s (%s)\n", table->name, table->title, table->where);
-    wanted->table = alone ? table->name : NULL; /* listed once, a run stands for all its tables */
+    wanted->table = alone ? table->name : NULL; /* a run listed once counts for all its tables */
     for (size_t r = 0; imp_paper_run_at(r).name; r++) {
         imp_paper_run run = imp_paper_run_at(r);
         if (imp_paper_dataset_of(run.recipe) != dataset ||
@@ -263,7 +263,7 @@ static size_t list_dataset(imp_paper_options *wanted, const char *only, size_t d
     if (!has_results(folder.text, dataset)) {
         printf("There are no result files in '");
         imp_print_text(folder.text, stdout);
-        printf("'; --out names the folder that theirs is in.\n");
+        printf("'; name the folder above theirs with --out.\n");
     }
     for (size_t t = 0; imp_paper_table_at(t).name; t++) {
         imp_paper_table table = imp_paper_table_at(t);
@@ -271,10 +271,9 @@ static size_t list_dataset(imp_paper_options *wanted, const char *only, size_t d
             is_table_listed(wanted, table.name, dataset))
             list_table(wanted, &table, dataset, only != NULL, speed, &sum);
     }
-    printf(
-        "\nOf the runs %zu are done, %zu begun, %zu not begun; training the rest takes about %s, "
-        "estimated at %.0f images/s\n",
-        sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
+    printf("\n%zu runs are done, %zu begun, %zu not begun; training the rest takes about %s, "
+           "estimated at %.0f images/s\n",
+           sum.done, sum.begun, sum.absent, imp_duration_of(sum.images / speed).text, speed);
     return sum.faults;
 }
 
@@ -324,7 +323,7 @@ static int reproduce(imp_paper_options *wanted, teller *tells)
     return EXIT_SUCCESS;
 }
 
-/* Where runs are kept if the user does not say; false when there is no such place. */
+/* The default folder for runs; false if there is none. */
 static bool find_runs(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -336,7 +335,7 @@ static bool find_runs(char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-/* Which of the words are runs, or runs and seeds. */
+/* Which of the words name runs, with or without a seed. */
 static bool is_run(const char *name)
 {
     for (size_t r = 0; imp_paper_run_at(r).name; r++) {
@@ -348,7 +347,7 @@ static bool is_run(const char *name)
     return false;
 }
 
-/* A word that is neither a table nor a run. */
+/* Complains about a word that is neither a table nor a run. */
 static int complain_name(const char *name, bool tables)
 {
     char names[300] = "all";
@@ -377,7 +376,7 @@ static int complain_name(const char *name, bool tables)
                         name, names);
 }
 
-/* NULL where a word is no table. */
+/* NULL if the word is not a table. */
 static const char *find_table(const char *word)
 {
     for (size_t t = 0; imp_paper_table_at(t).name; t++)
@@ -386,7 +385,7 @@ static const char *find_table(const char *word)
     return NULL;
 }
 
-/* Takes a table or all as the only word, or any number of runs. */
+/* Accepts a single table, 'all', or any number of runs. */
 static int take_operands(char *const *words, int count, imp_paper_options *wanted)
 {
     wanted->table = count == 1 ? find_table(words[0]) : NULL;
@@ -394,9 +393,10 @@ static int take_operands(char *const *words, int count, imp_paper_options *wante
         return IMP_GO_ON;
     for (int i = 0; i < count; i++) {
         if (find_table(words[i]) || strcmp(words[i], "all") == 0)
-            return imp_complain(IMP_EXIT_USAGE, command,
-                                "'%s' is no run and stands alone; only runs can be named together",
-                                words[i]);
+            return imp_complain(
+                IMP_EXIT_USAGE, command,
+                "'%s' is not a run and must be the only argument; only runs can be combined",
+                words[i]);
         if (!is_run(words[i]))
             return complain_name(words[i], count == 1);
     }
@@ -405,14 +405,15 @@ static int take_operands(char *const *words, int count, imp_paper_options *wante
     return IMP_GO_ON;
 }
 
-/* Finds out which datasets are given. A list needs none of them to tell of all. */
+/* Finds out which datasets are given. --list covers all of them if none is given. */
 static int take_data(const settings *given, imp_paper_options *wanted)
 {
     for (size_t i = 0; i < given->data.count; i++) {
         const char *data = given->data.items[i];
         size_t dataset = imp_paper_dataset_in(data);
         if (wanted->data[dataset])
-            return imp_complain(IMP_EXIT_USAGE, command, "'%s' and '%s' are both taken for %s",
+            return imp_complain(IMP_EXIT_USAGE, command,
+                                "'%s' and '%s' are both %s; give one of them",
                                 wanted->data[dataset], data, imp_paper_dataset_at(dataset)->title);
         wanted->data[dataset] = data;
     }
@@ -422,9 +423,10 @@ static int take_data(const settings *given, imp_paper_options *wanted)
     for (size_t d = 0; d < IMP_PAPER_DATASETS; d++)
         if (wanted->data[d] && imp_paper_is_about(wanted, d))
             return IMP_GO_ON;
-    return imp_complain(
-        IMP_EXIT_USAGE, command, "the %s '%s' is about another dataset than the one given",
-        wanted->table ? "table" : "run", wanted->table ? wanted->table : wanted->only[0]);
+    return imp_complain(IMP_EXIT_USAGE, command,
+                        "the %s '%s' needs a dataset that is not given; name it with --data",
+                        wanted->table ? "table" : "run",
+                        wanted->table ? wanted->table : wanted->only[0]);
 }
 
 int imp_command_paper(int argc, char **argv)
@@ -435,10 +437,10 @@ int imp_command_paper(int argc, char **argv)
         return status;
     if (operands == 0 && !given.list)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs a TABLE, RUNs, or 'all'; 'imp paper --list' lists them");
+                            "give a TABLE, RUNs, or 'all'; 'imp paper --list' lists them");
     char runs[4096];
     if (!given.runs && !find_runs(runs, sizeof runs))
-        return imp_complain(IMP_EXIT_USAGE, command, "needs --runs FOLDER, as HOME is not set");
+        return imp_complain(IMP_EXIT_USAGE, command, "give --runs FOLDER, because HOME is not set");
     imp_paper_options wanted = {.out = given.out,
                                 .runs = given.runs ? given.runs : runs,
                                 .updates = given.updates,

@@ -1,5 +1,5 @@
 /*
- * pictures.c - from what stands on the command line to embedded pictures.
+ * pictures.c - from arguments on the command line to embedded pictures.
  */
 #include "cli/pictures.h"
 
@@ -25,8 +25,8 @@ bool imp_is_folder(const char *path)
     return path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* Whether a folder has points in it, and nothing that pictures would come with: somebody may have
- * written the vectors of pictures beside them. */
+/* Whether a folder holds points and no pictures or sub-folders: a user may have written vectors
+ * beside the pictures. */
 static bool is_point_folder(const char *path)
 {
     DIR *folder = opendir(path);
@@ -86,11 +86,11 @@ static int fail(const char *command, const imp_error *error)
                         error->message);
 }
 
-/* The user's folder for what can be made again, "" if there is none; free with free(). */
+/* The user's cache folder, "" if there is none; free with free(). */
 static char *cache_folder(void)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    bool named = base && base[0] == '/'; /* as the specification wants it */
+    bool named = base && base[0] == '/'; /* as the XDG specification requires */
     if (!named)
         base = home && home[0] == '/' ? home : NULL;
     static const char *const below[] = {"/.cache/imp", "/imp"};
@@ -105,9 +105,9 @@ int imp_open_model(const char *command, const imp_picture_settings *settings, im
 {
     *model = NULL;
     if (!settings->model && !settings->embedder && imp_built_in_model_size == 0)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --model FILE, as 'imp train' writes it: no model is built into "
-                            "this command");
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "give --model FILE, written by 'imp train': no model is built into this command");
     char *cache = cache_folder();
     if (!cache)
         return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
@@ -133,19 +133,19 @@ int imp_gather_pictures(const char *command, const imp_picture_settings *setting
     return IMP_GO_ON;
 }
 
-/* Says which sub-folders are no classes since they have no pictures: who made them expects them to
- * be. Where there are no classes at all, there is no such expectation. */
+/* Warns of sub-folders that are not classes because they have no pictures: the user may expect them
+ * to be. Without any classes there is no such expectation. */
 static void tell_empty_folders(const char *command, const imp_gallery *gallery)
 {
     if (gallery->class_count == 0 || gallery->empty_count == 0)
         return;
     if (gallery->empty_count == 1)
         imp_complain(EXIT_SUCCESS, command,
-                     "the sub-folder '%s' has no pictures (%s) and is no class", gallery->empty,
+                     "the sub-folder '%s' has no pictures (%s) and is not a class", gallery->empty,
                      imp_source_picture_endings().text);
     else
         imp_complain(EXIT_SUCCESS, command,
-                     "%zu sub-folders, '%s' among them, have no pictures (%s) and are no classes",
+                     "%zu sub-folders, including '%s', have no pictures (%s) and are not classes",
                      gallery->empty_count, gallery->empty, imp_source_picture_endings().text);
 }
 
@@ -160,7 +160,7 @@ int imp_gather_classes(const char *command, const imp_picture_settings *settings
     return IMP_GO_ON;
 }
 
-/* ---- what was passed over ---- */
+/* ---- ignored files ---- */
 
 static const char *passed_path(const imp_gallery *gallery, const imp_gallery *more, size_t index)
 {
@@ -176,7 +176,7 @@ void imp_tell_passed_over(const char *command, const imp_gallery *gallery, const
     size_t count = gallery->passed_count + (more ? more->passed_count : 0);
     if (count == 0)
         return;
-    imp_complain(EXIT_SUCCESS, command, "%zu picture%s passed over: only %s are read%s", count,
+    imp_complain(EXIT_SUCCESS, command, "%zu picture%s ignored: only %s are read%s", count,
                  count == 1 ? " is" : "s are", imp_source_picture_endings().text,
                  imp_source_absent_formats().text);
     for (size_t i = 0; i < count && i < LISTED; i++) {
@@ -203,7 +203,7 @@ typedef struct watch {
     const char *command, *word;
     imp_progress_line line;
     double begin;
-    size_t first; /* how many were done when it began to show */
+    size_t first; /* how many were done when progress was first shown */
     const imp_spill *room;
     size_t left; /* how many of its rows are not needed for a while */
 } watch;
@@ -252,7 +252,7 @@ int imp_embed_pictures(const char *command, const imp_picture_settings *settings
     imp_error error;
     int status = IMP_GO_ON;
     if (settings->embedder)
-        imp_interrupt_catch(); /* there may be temporary files, and a program to end */
+        imp_interrupt_catch(); /* temporary files and a running program may need cleaning up */
     if (imp_spill_create(&pictures->room, &pictures->place, gallery->count,
                          dimensions * sizeof(float), &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -292,8 +292,8 @@ const char *imp_tell_coloured(const char *command, const imp_picture_settings *s
                               size_t coloured, size_t count)
 {
     static const char sentence[] =
-        "the built-in model knows drawings, and these pictures are coloured: train one with 'imp "
-        "train --data FOLDER', name one with --model, or any network with --embedder";
+        "the built-in model knows only drawings, and these pictures are coloured; train a model "
+        "with 'imp train --data FOLDER', give one with --model, or any network with --embedder";
     if (settings->model || settings->embedder || 2 * coloured <= count)
         return NULL;
     imp_complain(EXIT_SUCCESS, command, "%s", sentence);

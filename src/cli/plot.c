@@ -1,8 +1,8 @@
 /*
- * plot.c - `imp plot`: the logs of runs as charts: loss, accuracy, sigma and clusters.
+ * plot.c - `imp plot`: training logs as charts: loss, accuracy, sigma and clusters.
  *
- * A picture has all charts on one sheet; a page also says how the runs are doing, and can follow
- * those that are being trained.
+ * A picture has all charts on one sheet; a page also reports the state of the runs, and can follow
+ * those in training.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,25 +28,24 @@ typedef struct arguments {
     bool follow;
 } arguments;
 
-static const imp_option options[] = {
-    {IMP_OPTION_TEXT(arguments, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .initial = "training.png", .help = "where the charts go; .png, .svg or .html"},
-    {IMP_OPTION_FLAG(arguments, follow), .name = "follow",
-     .help = "write the page again as long as a run is being trained"},
-    {IMP_OPTION_END}};
+static const imp_option options[] = {{IMP_OPTION_TEXT(arguments, output), .name = "output",
+                                      .letter = 'o', .argument = "FILE", .initial = "training.png",
+                                      .help = "where to write the charts; .png, .svg or .html"},
+                                     {IMP_OPTION_FLAG(arguments, follow), .name = "follow",
+                                      .help = "keep rewriting the page while a run is training"},
+                                     {IMP_OPTION_END}};
 
 static const char *const examples[] = {"imp plot run", "imp plot run --follow -o training.html",
                                        "imp plot imp-run baseline -o comparison.svg", NULL};
 
 const imp_usage imp_plot_usage = {
     .command = "plot",
-    .summary = "Draw loss, accuracy, sigma and clusters of training runs",
-    .details =
-        "Reads the logs of runs that 'imp train' has made or is making, each given by its "
-        "folder, and draws them together: the loss, the accuracy in training (dashed) and "
-        "validation, sigma and the number of clusters, by updates. A page (.html) also tells "
-        "how far the runs are; with --follow it is written again until none of them is being "
-        "trained any more, and the browser that shows it loads it again by itself.",
+    .summary = "Plot loss, accuracy, sigma and clusters of training runs",
+    .details = "Reads the logs of finished or running 'imp train' runs, each given by its folder, "
+               "and plots them together: the loss, the accuracy in training (dashed) and "
+               "validation, sigma and the number of clusters, by updates. A page (.html) also "
+               "shows the progress of the runs; with --follow it is rewritten until no run is "
+               "training any more, and the browser reloads it by itself.",
     .operands = "RUN...",
     .fewest = 1,
     .most = 8,
@@ -56,7 +55,7 @@ const imp_usage imp_plot_usage = {
 
 static const char command[] = "plot";
 
-enum { MOST_RUNS = 8, SECONDS = 5 }; /* between two looks at runs that are followed */
+enum { MOST_RUNS = 8, SECONDS = 5 }; /* between two checks of followed runs */
 
 /* ---- runs ---- */
 
@@ -65,7 +64,7 @@ typedef struct run {
     char *name; /* in UTF-8 */
     imp_train_line *lines;
     size_t count;
-    uint64_t updates; /* that it is to make */
+    uint64_t updates; /* that it will make in all */
     bool active;
     double *x, *values; /* (count) and (COLUMNS, count) */
 } run;
@@ -101,8 +100,8 @@ static void clear_runs(run *runs, size_t count)
     }
 }
 
-/* A validation stands on a line of its own; between two of them the curve must not have a gap. So
- * the lines without one are left out of its series, which is packed: returns how many are left. */
+/* A validation is on a line of its own, and the curve must have no gaps between validations. So
+ * lines without one are dropped from the series; returns how many are left. */
 static size_t pack(const double *x, double *y, size_t count, double *packed_x)
 {
     size_t kept = 0;
@@ -163,7 +162,7 @@ typedef struct curve {
     const char *name; /* of the curve of a single run */
 } curve;
 
-/* Adds a chart of up to two curves a run, unless nothing would be in it. */
+/* Adds a chart with up to two curves per run, unless it would be empty. */
 static void add_chart(charts *to, run *runs, size_t run_count, const char *title,
                       const curve *curves, size_t curve_count)
 {
@@ -241,7 +240,7 @@ static void write_row(imp_page *page, const run *one)
     const imp_train_line *last = one->count ? &one->lines[one->count - 1] : NULL;
     double best = NAN;
     for (size_t i = 0; i < one->count; i++)
-        best = fmax(best, one->lines[i].validation); /* which takes the one that is a number */
+        best = fmax(best, one->lines[i].validation); /* fmax() ignores NaN */
     imp_page_write(page, "<tr><td>");
     imp_page_text(page, one->name);
     imp_page_write(page, "</td><td>%s</td><td>%llu of %llu</td><td>%s</td>", state_of(one),
@@ -273,8 +272,7 @@ static imp_status write_page(const char *path, const run *runs, size_t count, co
             imp_page_svg(&page, bytes, size, drawn->all[i].title);
         imp_release(bytes);
     }
-    imp_page_write(&page, "</div>\n%s",
-                   drawn->count ? "" : "<p>No line of a log has been written yet.</p>\n");
+    imp_page_write(&page, "</div>\n%s", drawn->count ? "" : "<p>The logs are still empty.</p>\n");
     return imp_page_end(&page, error);
 }
 
@@ -286,7 +284,7 @@ static bool is_page(const char *path)
     return length > 5 && strcmp(path + length - 5, ".html") == 0;
 }
 
-/* Reads the runs and draws them once; *active becomes whether one of them is being trained. */
+/* Reads the runs and draws them once; *active says whether one of them is training. */
 static imp_status draw(const arguments *given, run *runs, size_t count, bool *active,
                        imp_error *error)
 {
@@ -302,14 +300,13 @@ static imp_status draw(const arguments *given, run *runs, size_t count, bool *ac
     if (!status && is_page(given->output))
         status = write_page(given->output, runs, count, &drawn, given->follow && *active, error);
     else if (!status && drawn.count == 0)
-        status = imp_fail(error, IMP_EINVAL,
-                          "there is nothing to draw: no line of a log has been written yet");
+        status = imp_fail(error, IMP_EINVAL, "there is nothing to plot yet: the logs are empty");
     else if (!status)
         status = imp_charts_save(drawn.all, drawn.count, 2, given->output, error);
     return status;
 }
 
-/* The name of a run is the last part of its folder's. */
+/* A run is named after the last part of its folder. */
 static const char *name_of(char *folder)
 {
     size_t length = strlen(folder);
@@ -349,10 +346,10 @@ int imp_command_plot(int argc, char **argv)
     imp_error error;
     if (!is_page(given.output) && imp_picture_check(given.output, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "cannot draw '%s': its name must end in .png, .svg or .html",
+                            "cannot plot to '%s': its name must end in .png, .svg or .html",
                             given.output);
     if (given.follow && !is_page(given.output))
-        return imp_complain(IMP_EXIT_USAGE, command, "--follow goes with a page: -o training.html");
+        return imp_complain(IMP_EXIT_USAGE, command, "--follow needs a page: -o training.html");
     run runs[MOST_RUNS] = {{0}};
     size_t count = 0;
     const char *folders[MOST_RUNS];

@@ -1,4 +1,4 @@
-/* predict.c - `imp predict`: points classified by a fitted mixture. */
+/* predict.c - `imp predict`: classifies points with a fitted mixture. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +14,22 @@
 #include "cli/vectors.h"
 
 typedef struct settings {
-    double open_set_rate; /* NAN: as the mixture has it */
+    double open_set_rate; /* NAN: the mixture's */
     const char *output, *truth, *model;
     bool open_set, json;
 } settings;
 
 static const imp_option options[] = {
     {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "let points be \"none of these\", class -1: those nearer to clusters without a label, "
-             "or farther from all than known points are"},
+     .help = "allow the answer \"none of these\", class -1, for points nearest to an unlabelled "
+             "cluster or too far from all clusters"},
     {IMP_OPTION_NUMBER(settings, open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .otherwise = "the mixture's",
-     .help = "how many points of known classes may be sent to none, of those held out"},
+     .help = "fraction of held-out points of known classes that may be rejected"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
-     .help = "also write the answers, as .npy or, by another ending, as lines"},
+     .help = "also write the answers, as .npy or, with another extension, as text"},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
-     .help = "the points' true classes, to count right answers by"},
+     .help = "the points' true classes, to compute the accuracy"},
     IMP_POINT_MODEL_OPTION(settings, model),
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
@@ -39,12 +39,11 @@ static const char *const examples[] = {"imp predict m.safetensors q.npy",
 
 const imp_usage imp_predict_usage = {
     .command = "predict",
-    .summary = "Classify points by a fitted mixture",
-    .details =
-        "Reads a mixture that imp fit or imp add wrote and points of the same dimension, and "
-        "prints for every point its class, the probability, the cluster that decided and the "
-        "squared distance to that cluster's mean. Where it was fitted to several views, there is a "
-        "file for each, in the same order.",
+    .summary = "Classify points with a fitted mixture",
+    .details = "Reads a mixture written by imp fit or imp add and points of the same dimension, "
+               "and prints every point's class, its probability, the cluster that decided and the "
+               "squared distance to that cluster's mean. If the mixture has several views, give a "
+               "file for each, in the same order.",
     .operands = "MIXTURE POINTS.npy [VIEW.npy...]",
     .fewest = 2,
     .most = 1 + IMP_MOST_TEXTS,
@@ -54,8 +53,7 @@ const imp_usage imp_predict_usage = {
 
 static const char *const command = "predict";
 
-/* Queries on their way through a mixture, a block at a time, so that memory holds no more than the
- * answers of one. */
+/* Queries being classified block by block, so that memory holds the answers of one block only. */
 typedef struct job {
     const settings *given;
     const imp_mixture *mixture;
@@ -75,9 +73,9 @@ enum { MOST_BLOCK = 1 << 16, MOST_VALUES = 1 << 22 }; /* queries, and numbers ab
 
 typedef void printer(job *work, size_t begin, size_t count);
 
-enum { SOON = 5 }; /* seconds that nobody needs a word about */
+enum { SOON = 5 }; /* seconds without progress output */
 
-/* A comma-separated list without brackets, which goes on from what was printed before. */
+/* A comma-separated list without brackets, continuing what was printed before. */
 static void print_items(json_t *array, bool first)
 {
     char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -135,7 +133,7 @@ static void print_table(job *work, size_t begin, size_t count)
         size_t outcome = class < 0 ? work->classes : (size_t) class;
         printf("%8zu  ", begin + i);
         imp_print_class(&work->names, class);
-        /* A mixture without classes has no probabilities to tell. */
+        /* A mixture without classes has no probabilities. */
         if (outcome < work->outcomes)
             printf("  %11.4f", found->probability[i * work->outcomes + outcome]);
         else
@@ -144,7 +142,7 @@ static void print_table(job *work, size_t begin, size_t count)
     }
 }
 
-/* The arrays of a block's answers that are wanted, and how long they are for one point. */
+/* The wanted arrays of a block's answers, with their sizes per point. */
 typedef struct column {
     void *values;
     size_t size;
@@ -163,7 +161,7 @@ static size_t columns_of(const job *work, const imp_mixture_predictions *wanted,
     return count;
 }
 
-/* The answers of a rank come to rank 0, and take the place of its own. */
+/* Sends a rank's answers to rank 0, where they replace its own. */
 static imp_status pass_on(const job *work, const imp_mixture_predictions *wanted, int from,
                           size_t count, imp_error *error)
 {
@@ -181,8 +179,8 @@ static imp_status pass_on(const job *work, const imp_mixture_predictions *wanted
     return status;
 }
 
-/* Asks about one block for each rank, from `begin` on, and prints their answers in order. Where
- * nothing is to be printed points are only read, and the mixture is asked about none. */
+/* Classifies one block per rank, from `begin` on, and prints the answers in order. If nothing is to
+ * be printed, points are only read and not classified. */
 static imp_status do_round(job *work, const imp_mixture_predictions *wanted, printer *print,
                            size_t begin, imp_error *error)
 {
@@ -191,7 +189,7 @@ static imp_status do_round(job *work, const imp_mixture_predictions *wanted, pri
     size_t n = work->reader.source->count, d = work->reader.source->dimensions;
     size_t most = work->reader.most, own = begin + (size_t)rank * most;
     imp_status status = IMP_OK;
-    if (own < n || begin == 0) { /* also where there are none: the mixture checks dimensions */
+    if (own < n || begin == 0) { /* even without points: the mixture checks dimensions */
         const float *rows = NULL;
         size_t from = own < n ? own : n, count = n - from < most ? n - from : most;
         status = imp_reader_read(&work->reader, from, count, &rows, error);
@@ -216,7 +214,7 @@ static imp_status do_round(job *work, const imp_mixture_predictions *wanted, pri
     return status;
 }
 
-/* All queries, block by block; `wanted` says what is asked. */
+/* Classifies all queries, block by block; `wanted` says which answers to compute. */
 static int each_block(job *work, const imp_mixture_predictions *wanted, printer *print)
 {
     const imp_ranks *ranks = imp_job_ranks();
@@ -239,7 +237,7 @@ static int each_block(job *work, const imp_mixture_predictions *wanted, printer 
     return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }
 
-/* All arrays of the object, one after the other; each asks anew for what it holds. */
+/* All arrays of the JSON object in turn; each is a pass over the queries. */
 static int print_json(job *work)
 {
     const imp_mixture_predictions *found = &work->found;
@@ -253,7 +251,7 @@ static int print_json(job *work)
         {"distances", {.distance = found->distance}, print_distances},
         {"clusters", {.cluster = found->cluster}, print_clusters},
     };
-    json_t *more = imp_json_begin(); /* nothing need be checked from here on */
+    json_t *more = imp_json_begin(); /* nothing can fail from here on */
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         printf("%s\"%s\":[", i == 0 ? "{" : ",", arrays[i].key);
         int status = each_block(work, &arrays[i].wanted, arrays[i].print);
@@ -350,7 +348,7 @@ static int predict(const settings *given, const imp_mixture *mixture, const imp_
     return status;
 }
 
-/* Opens the points, all of whose views are read at once where there are several. */
+/* Opens the points; if there are several views, reads them all at once. */
 static int open_points(const settings *given, const imp_mixture *mixture, const imp_texts *views,
                        imp_point_file *points)
 {
@@ -359,8 +357,8 @@ static int open_points(const settings *given, const imp_mixture *mixture, const 
     size_t known = choice.views > 0 ? choice.views : 1, dimensions[IMP_MOST_TEXTS];
     if (views->count != known)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "the mixture knows points in %zu view%s; give a file for each, in the "
-                            "order in which they were fitted",
+                            "the mixture has %zu view%s; give a file for each, in the order in "
+                            "which they were fitted",
                             known, known == 1 ? "" : "s");
     /* A table needs one pass; the arrays of a JSON object need one each, and ranks one each. */
     bool once = !given->json && !imp_ranks_any(imp_job_ranks());
@@ -374,9 +372,10 @@ static int open_points(const settings *given, const imp_mixture *mixture, const 
     for (size_t v = 0; v < choice.views && status == IMP_GO_ON; v++) {
         size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
         if (dimensions[v] != wanted)
-            status = imp_complain(IMP_EXIT_FAILURE, command,
-                                  "%s: its points have %zu dimensions, the mixture's view has %zu",
-                                  views->items[v], dimensions[v], wanted);
+            status =
+                imp_complain(IMP_EXIT_FAILURE, command,
+                             "%s: its points have %zu dimensions, but the mixture's view has %zu",
+                             views->items[v], dimensions[v], wanted);
     }
     points->source =
         imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);

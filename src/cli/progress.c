@@ -24,7 +24,7 @@ bool imp_progress_due(const imp_progress_line *line, bool keep)
     return line->terminal ? keep || imp_clock() - line->last >= 0.1 : keep;
 }
 
-/* How many characters fit beside each other; a line that breaks cannot be drawn over. */
+/* The width of the terminal; a wrapped line could not be redrawn. */
 static size_t terminal_width(void)
 {
     struct winsize size;
@@ -48,7 +48,7 @@ void imp_progress_show(imp_progress_line *line, size_t done, size_t total, bool 
     for (size_t i = 0; i < WIDTH; i++)
         whole[1 + i] = i < full ? '#' : '.';
     snprintf(whole + 1 + WIDTH, sizeof whole - 1 - WIDTH, "] %zu/%zu  %s", done, total, text);
-    /* The last column stays free: some terminals begin a new line when it is written to. */
+    /* The last column stays free: some terminals wrap when it is written to. */
     fprintf(stderr, "\r%.*s\033[K", (int)terminal_width() - 1, whole);
     fflush(stderr);
     line->drawn = true;

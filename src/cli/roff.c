@@ -1,8 +1,8 @@
 /*
- * roff.c - escapes what roff would take for itself.
+ * roff.c - escapes text for roff.
  *
- * A backslash begins an escape, a dot or an apostrophe at the beginning of a line a request, and a
- * plain dash is set as a hyphen, which is no dash to the shell it is copied to.
+ * A backslash begins an escape, a dot or an apostrophe at the start of a line begins a request, and
+ * a plain dash is typeset as a hyphen, which a shell does not accept as a dash.
  */
 #include "cli/roff.h"
 
@@ -21,13 +21,13 @@ static void put_letter(char letter, bool exact, FILE *stream)
         fputc(letter, stream);
 }
 
-/* Whether a word is an option, whose dashes are dashes. */
+/* Whether a word is an option, whose dashes must stay dashes. */
 static bool is_exact(const char *word)
 {
     return word[strspn(word, "'\"(")] == '-';
 }
 
-/* How many characters a word takes when it is written. */
+/* The printed width of a word. */
 static size_t width_of(const char *word, size_t length)
 {
     size_t width = length;

@@ -1,5 +1,5 @@
 /*
- * sorted_folder.c - puts the pictures of each pile into a folder of their own.
+ * sorted_folder.c - copies or links sorted pictures into a folder per pile.
  */
 #define _DEFAULT_SOURCE /* realpath */
 
@@ -19,14 +19,14 @@
 #include "cli/sorted_folder.h"
 #include "data/source.h"
 
-/* What becomes a file: a link to the target or, where that is NULL, a copy of the bytes. */
+/* The file to make: a link to the target or, if that is NULL, a copy of the bytes. */
 typedef struct content {
     const char *target;
     const unsigned char *bytes;
     size_t size;
 } content;
 
-/* Puts it into the folder as "name.png" or, if that is taken, as "name-2.png" and so on. */
+/* Adds it to the folder as "name.png" or, if that is taken, as "name-2.png" and so on. */
 static imp_status put(imp_trail *made, const char *folder, const char *name, const content *what,
                       imp_error *error)
 {
@@ -55,7 +55,8 @@ static imp_status put_link(imp_trail *made, const char *folder, const imp_galler
     const char *path = gallery->pictures[picture].path;
     if (gallery->pictures[picture].archive)
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "'%s' is in an archive, where no link can point; copy instead", path);
+                        "'%s' is in an archive, which a link cannot point into; copy instead",
+                        path);
     if (!realpath(path, target))
         return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, strerror(errno));
     return put(made, folder, imp_page_name(path), &(content){.target = target}, error);

@@ -1,4 +1,4 @@
-/* suggest.c - `imp suggest`: which of many points to label next. */
+/* suggest.c - `imp suggest`: which points to label next. */
 #include <stdlib.h>
 
 #include <imp/suggest.h>
@@ -16,19 +16,17 @@ typedef struct settings {
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Points")},
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
-     .help =
-         "what is known so far: a class for each point, -1 where nothing is, -2 for points that "
-         "are not to be asked for"},
+     .help = "known classes, one per point; -1: unknown; -2: do not suggest"},
     {IMP_OPTION_TEXT(settings, groups), .name = "groups", .argument = "FILE",
-     .help = "groups of the points, -1 for none; without, they are those of imp cluster"},
+     .help = "groups of the points, -1 for none; default: those of imp cluster"},
     {IMP_OPTION_CHOICE(settings, metric), .name = "metric", .argument = "NAME",
      .choices = imp_metric_names, .initial = "auto",
-     .help = "where points are compared, as in imp fit"},
+     .help = "metric for comparing points, as in imp fit"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_INTEGER(settings, count), .name = "count", .argument = "N",
-     .integers = {1, INT32_MAX}, .initial = "10", .help = "how many points to suggest"},
+     .integers = {1, INT32_MAX}, .initial = "10", .help = "number of points to suggest"},
     {IMP_OPTION_FLAG(settings, json), .name = "json",
-     .help = "write JSON, with what the labels make of all points"},
+     .help = "write JSON, including the guesses for all points"},
     {IMP_OPTION_END}};
 
 static const char *const examples[] = {"imp suggest x.npy",
@@ -36,11 +34,11 @@ static const char *const examples[] = {"imp suggest x.npy",
 
 const imp_usage imp_suggest_usage = {
     .command = "suggest",
-    .summary = "Say which points to label next",
+    .summary = "Suggest which points to label next",
     .details =
-        "Says which of many points are worth a label: the most typical point of every group "
-        "first, the largest group before the others, then those that the labels so far leave "
-        "least sure. Points are counted from 0 on. imp label asks for pictures on a page.",
+        "Suggests which points are most worth labelling: first the most typical point of every "
+        "group, largest groups first, then the points that the labels so far leave least certain. "
+        "Points are numbered from 0. imp label does the same interactively, on a page.",
     .operands = "POINTS.npy",
     .fewest = 1,
     .most = 1,

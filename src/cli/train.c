@@ -1,5 +1,5 @@
 /*
- * train.c - `imp train`: trains an embedding by episodes, shows how it is doing, and resumes.
+ * train.c - `imp train`: trains an embedding on episodes, shows progress, and resumes runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,25 +32,25 @@ typedef struct arguments {
 static const imp_option options[] = {
     {IMP_OPTION_HEADING("Run")},
     {IMP_OPTION_TEXT(arguments, out), .name = "out", .argument = "FOLDER",
-     .help = "where settings, logs, checkpoint and model are kept"},
+     .help = "folder for settings, logs, checkpoint and model"},
     {IMP_OPTION_TEXT(arguments, recipe), .name = "recipe", .argument = "NAME",
-     .help = "begin with the settings of a recipe, built in or a file"},
+     .help = "start from the settings of a recipe, built in or a file"},
     {IMP_OPTION_TEXT(arguments, resume), .name = "resume", .argument = "FOLDER",
-     .help = "go on with a run that was stopped or killed"},
+     .help = "continue a run that was stopped or killed"},
     {IMP_OPTION_NUMBER(arguments, minutes), .name = "minutes", .argument = "M",
      .numbers = {0, 1e6}, .initial = "0",
      .help = "fit updates and schedule into this time"},
     {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(arguments, list_recipes), .name = "list-recipes",
-     .help = "list the recipes that are built in"},
+     .help = "list the built-in recipes"},
     {IMP_OPTION_INTEGER(arguments, threads), .name = "threads", .argument = "N",
-     .integers = {0, 1024}, .initial = "0", .help = "0 is one per core; no result depends on it"},
+     .integers = {0, 1024}, .initial = "0", .help = "threads; 0: one per core; results do not depend on it"},
     {IMP_OPTION_FLAG(arguments, skip_broken), .name = "skip-broken",
-     .help = "leave out pictures that cannot be read, and say which"},
+     .help = "leave out pictures that cannot be read, and list them"},
     {IMP_OPTION_FLAG(arguments, tensorboard), .name = "tensorboard",
-     .help = "also write what TensorBoard shows, into the run's folder"},
+     .help = "also write TensorBoard event files to the run's folder"},
     {IMP_OPTION_FLAG(arguments, quiet), .name = "quiet", .help = "no progress on stderr"},
-    {IMP_OPTION_HEADING("Data (what is not given is chosen to suit a folder)")},
+    {IMP_OPTION_HEADING("Data (for a folder, the command chooses what is not given)")},
     IMP_OPTIONS_OF(IMP_DATA_SETTINGS)
     {IMP_OPTION_HEADING("Episodes (likewise)")},
     IMP_OPTIONS_OF(IMP_TASK_SETTINGS)
@@ -71,19 +71,18 @@ const imp_usage imp_train_usage = {
     .command = "train",
     .summary = "Train an embedding on few-shot episodes",
     .details =
-        "Draws episodes, embeds their images, classifies their queries by a method and follows "
-        "the gradient. The run is kept in a folder: settings, logs, a checkpoint, and the "
-        "model that did best in validation; a first model is there within the first minute, and "
-        "whenever the run is stopped. A run that was stopped with Ctrl-C or killed "
-        "goes on with --resume, to the same bits as if it had not been. It keeps its settings; "
-        "--updates can be raised, and --log-every, --checkpoint-every, --loss-limit and the place "
-        "of the data may be others.\n\n"
-        "Settings come from the defaults, then from --recipe, then from the command line. The "
-        "defaults suit a thousand classes; where --data is somebody's own folder or archive, or a "
-        "set of vectors, and there is no recipe, the size and ink of the pictures, split, way, "
-        "shot, variances and the number of updates are chosen by what is in it instead, and said. "
-        "An episode's labels are characters, which stand for the classes of any data, or "
-        "alphabets, which stand for super-classes.",
+        "Draws episodes, embeds their images, classifies their queries with a method and follows "
+        "the gradient of the loss. The run is kept in a folder: settings, logs, a checkpoint, and "
+        "the model that did best in validation. A first model is there within the first minute, "
+        "and whenever the run is stopped. A run that was stopped with Ctrl-C or killed continues "
+        "with --resume, to the same bits as if it had never stopped. It keeps its settings; only "
+        "--updates can be raised, and --log-every, --checkpoint-every, --loss-limit and the path "
+        "of the data changed.\n\nSettings come from the defaults, then from --recipe, then from "
+        "the command line. The defaults suit a thousand classes. If --data is your own folder or "
+        "archive, or a set of vectors, and there is no recipe, the command instead chooses the "
+        "size and ink of the pictures, the split, way, shot, variances and number of updates to "
+        "suit the data, and prints them. An episode's labels stand for classes or, with --task "
+        "super-classes, for super-classes.",
     .options = options,
     .examples = examples,
 };
@@ -97,7 +96,7 @@ static int fail(const imp_error *error)
 
 /* ---- progress ---- */
 
-/* "5-way " in front of an accuracy, or nothing where the way is not known. */
+/* "5-way " in front of an accuracy, or nothing if the way is unknown. */
 typedef struct way_name {
     char text[32];
 } way_name;
@@ -143,10 +142,10 @@ typedef struct watch {
     const imp_settings *settings;
     double begin; /* by imp_clock() */
     const char *folder;
-    bool resumed, estimated, has_model; /* the last two: it has been said */
+    bool resumed, estimated, has_model; /* the last two: already reported */
 } watch;
 
-/* Says once, as soon as it can be told, how long a run is going to take that takes long. */
+/* Reports once, as soon as it can be estimated, how long a long run will take. */
 static void say_estimate(watch *own, const imp_train_report *report)
 {
     enum { UPDATES = 3, SECONDS = 2, WORTH_SAYING = 120 };
@@ -158,8 +157,8 @@ static void say_estimate(watch *own, const imp_train_report *report)
         return;
     imp_progress_end(&own->line);
     fprintf(stderr,
-            "  about %s for %llu updates; --minutes fits a run into a time, and Ctrl-C leaves a "
-            "model at any moment\n",
+            "  about %s for %llu updates; --minutes fits a run into a given time, and Ctrl-C "
+            "leaves a model at any time\n",
             imp_duration_of(report->seconds_left).text, (unsigned long long)report->updates);
 }
 
@@ -208,8 +207,8 @@ static int list_recipes(void)
     return EXIT_SUCCESS;
 }
 
-/* The command line over what the recipe or the resumed run says: two passes of the parser, of which
- * the first only finds out where to begin. */
+/* The command line overrides the recipe or the resumed run, so the parser runs twice: the first
+ * pass only finds out where to start from. */
 static int settle(int argc, char **argv, arguments *given)
 {
     imp_settings_init(&given->settings);
@@ -218,13 +217,15 @@ static int settle(int argc, char **argv, arguments *given)
     if (status != IMP_GO_ON || given->list_recipes)
         return status;
     if (given->resume && (given->recipe || given->out))
-        return imp_complain(IMP_EXIT_USAGE, command, "--resume does not go with --recipe or --out");
-    if (given->minutes > 0 && given->settings.updates >= 0)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--minutes decides how many updates there are; give it or --updates");
+                            "--resume cannot be combined with --recipe or --out");
+    if (given->minutes > 0 && given->settings.updates >= 0)
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "--minutes determines the number of updates; give either --minutes or --updates");
     if (!given->resume && !given->out)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs --out FOLDER for a new run, or --resume FOLDER for an old one");
+                            "give --out FOLDER for a new run, or --resume FOLDER to continue one");
     imp_settings begun;
     imp_settings_init(&begun);
     imp_error error;
@@ -234,7 +235,7 @@ static int settle(int argc, char **argv, arguments *given)
     else if (given->recipe)
         failed = imp_recipe_apply(&begun, given->recipe, &error);
     else
-        imp_choices_open(&begun); /* choose() closes what the command line leaves open */
+        imp_choices_open(&begun); /* choose() sets what the command line leaves open */
     imp_settings_clear(&given->settings);
     given->settings = begun;
     if (failed)
@@ -242,7 +243,7 @@ static int settle(int argc, char **argv, arguments *given)
     return imp_parse(&imp_train_usage, argc, argv, given, &operands);
 }
 
-/* ---- what nobody gave ---- */
+/* ---- settings that were not given ---- */
 
 static void say_left_out(const imp_survey *survey, const char *what)
 {
@@ -262,11 +263,11 @@ static void say_pictures(const imp_settings *settings, const imp_dataset *datase
 {
     fprintf(stderr, "  pictures  %ux%u, %s%s, %s\n", imp_dataset_size(dataset),
             imp_dataset_size(dataset), imp_dataset_channels(dataset) == 1 ? "gray" : "RGB",
-            dataset->inverted ? ", inverted because the ground is light" : "",
-            settings->rotations > 1 ? "also turned" : "not turned");
+            dataset->inverted ? ", inverted because the background is light" : "",
+            settings->rotations > 1 ? "also rotated" : "not rotated");
 }
 
-/* Says what a run on somebody's own folder or vectors is going to be. */
+/* Prints the chosen settings of a run on the user's own folder or vectors. */
 static void say_choices(const arguments *given, const imp_survey *survey,
                         const imp_dataset *dataset)
 {
@@ -277,7 +278,7 @@ static void say_choices(const arguments *given, const imp_survey *survey,
             survey->smallest);
     if (survey->largest > survey->smallest)
         fprintf(stderr, " to %zu", survey->largest);
-    fprintf(stderr, " in each%s; chosen where it was not given:\n",
+    fprintf(stderr, " in each%s; settings chosen where not given:\n",
             dataset->vectors ? " that trains" : "");
     say_left_out(survey, what);
     if (dataset->vectors)
@@ -287,8 +288,8 @@ static void say_choices(const arguments *given, const imp_survey *survey,
         say_pictures(settings, dataset);
     if (dataset->by_points)
         fprintf(stderr,
-                "  split     by points, since the classes are few: parts of all of them "
-                "train, validate and test\n            (--split %s)\n",
+                "  split     by points, because there are few classes: parts of each train, "
+                "validate and test\n            (--split %s)\n",
                 strcmp(settings->split, "own") == 0 ? IMP_USUAL_POINTS_SPLIT : settings->split);
     else
         fprintf(stderr, "  split     %s%zu labels train, %zu validate, %zu test (--split %s)\n",
@@ -315,7 +316,7 @@ static void say_choices(const arguments *given, const imp_survey *survey,
         fprintf(stderr, "not validated: the last model is kept\n");
 }
 
-/* Opens the data, with settings that suit it in the place of those nobody gave. */
+/* Opens the data, choosing settings that were not given to suit it. */
 static int open_data(arguments *given, imp_dataset **dataset)
 {
     imp_error error;
@@ -337,11 +338,12 @@ static void conclude(const arguments *given, const imp_train_result *result)
 {
     const char *folder = given->resume ? given->resume : given->out;
     if (!result->finished) {
-        fprintf(
-            stderr,
-            "stopped after update %llu%s; the model so far is %s; go on with: imp train --resume ",
-            (unsigned long long)result->update, imp_interrupted() ? "" : ", as the time is up",
-            imp_training_file(folder, imp_model_name).text);
+        fprintf(stderr,
+                "stopped after update %llu%s; the model so far is %s; continue with: imp train "
+                "--resume ",
+                (unsigned long long)result->update,
+                imp_interrupted() ? "" : ", because the time is up",
+                imp_training_file(folder, imp_model_name).text);
         imp_print_word(folder, stderr);
         fputc('\n', stderr);
         return;

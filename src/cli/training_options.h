@@ -10,8 +10,8 @@
  *                                          {IMP_OPTION_HEADING("Method")},
  *                                          IMP_METHOD_OPTIONS IMP_LEARNER_OPTIONS ...};
  *
- * The parser does not set the defaults that the help tells: an option that is not given leaves the
- * setting as it was, so that the parser can run over what a recipe, a run or a model has said.
+ * The parser does not set the defaults that the help states: an option that is not given leaves its
+ * setting unchanged, so the command line overrides a recipe, a run or a model.
  */
 #ifndef IMP_CLI_TRAINING_OPTIONS_H
 #define IMP_CLI_TRAINING_OPTIONS_H
@@ -57,7 +57,7 @@
         {IMP_OPTION_RULE(IMP_ARGUMENTS, settings.rule)},                                        \
         IMP_OPTIONS_OF(IMP_METHOD_SETTINGS){IMP_OPTION_OWN(IMP_ARGUMENTS, settings.own)},
 
-/* Below those of the method: few people need another learner. */
+/* After the method's, since few people need another learner. */
 #define IMP_LEARNER_OPTIONS                                                       \
     {IMP_OPTION_LEARNER(IMP_ARGUMENTS, settings.learner), .otherwise = "metric"}, \
         {IMP_OPTION_LEARNER_OWN(IMP_ARGUMENTS, settings.learner_own)},

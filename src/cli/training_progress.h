@@ -1,4 +1,4 @@
-/* training_progress.h - how a training is doing, in a line. */
+/* training_progress.h - training progress in one line. */
 #ifndef IMP_CLI_TRAINING_PROGRESS_H
 #define IMP_CLI_TRAINING_PROGRESS_H
 
@@ -6,8 +6,9 @@
 
 #include "train/trainer.h"
 
-/* Loss, accuracy, clusters, variances, validation, speed and the time left; cut to fit. Accuracies
- * are named by the way of their episodes, which they depend on, if `settings` are not NULL. */
+/* Loss, accuracy, clusters, variances, validation, speed and the time left; truncated to fit. If
+ * `settings` is not NULL, accuracies are given with the way of their episodes, on which they
+ * depend. */
 void imp_training_describe(const imp_train_report *report, const imp_settings *settings, char *text,
                            size_t size);
 

@@ -11,10 +11,10 @@
 
 enum {
     WIDTH = 80,
-    HELP_COLUMN = 24 /* where the explanations begin */
+    HELP_COLUMN = 24 /* column of the explanations */
 };
 
-/* Appends to the text in a buffer of `size` bytes; what does not fit is cut. */
+/* Appends to the string in a buffer of `size` bytes; truncates what does not fit. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
                                                          const char *format, ...)
 {
@@ -56,10 +56,10 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
         }
         break;
     case IMP_KIND_TEXT:
-        append(text, size, "a text");
+        append(text, size, "a string");
         break;
     case IMP_KIND_TEXTS:
-        append(text, size, "a text, up to 8 times");
+        append(text, size, "a string, up to 8 times");
         break;
     case IMP_KIND_OWN:
         imp_value_describe(option->info, text, size);
@@ -76,7 +76,7 @@ void imp_option_describe(const imp_option *option, char *text, size_t size)
     }
 }
 
-/* Prints `text` from HELP_COLUMN on, as many lines as it takes. The cursor is at `column`. */
+/* Prints `text` from HELP_COLUMN on, wrapped. The cursor is at `column`. */
 static void print_wrapped(const char *text, size_t column, FILE *stream)
 {
     if (column + 2 > HELP_COLUMN) {
@@ -110,7 +110,7 @@ void imp_option_explain(const imp_option *option, const imp_option *heading, imp
     char values[300] = "";
     bool number = option->kind == IMP_KIND_INTEGER || option->kind == IMP_KIND_NUMBER ||
                   (option->kind == IMP_KIND_OWN && option->argument);
-    /* That a file name is a text goes without saying. */
+    /* It goes without saying that a file name is a string. */
     if (option->kind == IMP_KIND_CHOICE || (number && detail == IMP_DETAIL_ALL))
         imp_option_describe(option, values, sizeof values);
     const char *initial = option->initial ? option->initial : option->otherwise;
@@ -130,7 +130,7 @@ void imp_option_explain(const imp_option *option, const imp_option *heading, imp
 static void print_option(const imp_option *option, const imp_option *heading, imp_detail detail,
                          FILE *stream)
 {
-    char left[100] = "", right[600];
+    char left[100] = "", right[1200];
     if (option->letter)
         append(left, sizeof left, "  -%c, --%s", option->letter, option->name);
     else
@@ -171,7 +171,7 @@ void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream)
     if (usage->actions)
         print_actions(usage, stream);
 
-    /* A heading waits until an option below it is shown. */
+    /* A heading is printed only if an option below it is shown. */
     static const imp_option unnamed = {IMP_OPTION_HEADING("Options")};
     const imp_option *heading = &unnamed, *waiting = &unnamed;
     bool rest = false;
@@ -191,7 +191,7 @@ void imp_usage_print(const imp_usage *usage, imp_detail detail, FILE *stream)
     }
     const char *help = "\n  -h, --help";
     fputs(help, stream);
-    print_wrapped("this help; --help-all tells all options and values", strlen(help) - 1, stream);
+    print_wrapped("this help; --help-all shows all options and values", strlen(help) - 1, stream);
 
     fputs("\nExamples\n", stream);
     for (size_t i = 0; usage->examples[i]; i++)

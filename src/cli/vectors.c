@@ -1,5 +1,5 @@
 /*
- * vectors.c - reading points and labels from .npy files, and printing metrics.
+ * vectors.c - reads points and labels from .npy files, and prints metrics.
  */
 #include "cli/vectors.h"
 
@@ -22,7 +22,7 @@ static int complain_memory(const char *command)
     return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
 }
 
-/* All rows of what is open. */
+/* All rows of an open file. */
 static int read_all(const char *command, imp_npy_shards *shards, imp_rows *rows)
 {
     size_t values = 0;
@@ -85,7 +85,7 @@ static int check_label(const char *command, const char *path, size_t i, int64_t 
                         INT32_MIN, INT32_MAX);
 }
 
-/* Labels of a file that holds no array of numbers: texts, which are numbered, or lines. */
+/* Labels from a file that is not an array of numbers: strings or lines, which are numbered. */
 static int read_named_labels(const char *command, const char *path, int32_t **labels, size_t *count)
 {
     imp_labels found;
@@ -151,14 +151,14 @@ void imp_labeled_rows_clear(imp_labeled_rows *points)
     *points = (imp_labeled_rows){0};
 }
 
-/* Puts the rows of `more` behind those of `points`, unlabelled. */
+/* Appends the rows of `more` to `points`, unlabelled. */
 static int append_rows(const char *command, const char *path, const imp_rows *more,
                        imp_labeled_rows *points)
 {
     imp_rows *rows = &points->rows;
     if (rows->values && more->dimensions != rows->dimensions)
         return imp_complain(IMP_EXIT_FAILURE, command,
-                            "%s: its points have %zu dimensions, the supports have %zu", path,
+                            "%s: its points have %zu dimensions, but the supports have %zu", path,
                             more->dimensions, rows->dimensions);
     size_t total = rows->count + more->count, d = more->dimensions;
     float *values = malloc((total * d > 0 ? total * d : 1) * sizeof *values);
@@ -192,15 +192,16 @@ int imp_read_view_rows(const char *command, const struct imp_model *model, const
     *rows = (imp_rows){0};
     if (model && paths->count > 1)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--model embeds points of one view, and here are %zu", paths->count);
+                            "--model embeds points with one view, but these have %zu",
+                            paths->count);
     for (size_t v = 0; v < paths->count && status == IMP_GO_ON; v++) {
         status = imp_read_embedded(command, model, paths->items[v], &views[v]);
         dimensions[v] = views[v].dimensions;
         width += views[v].dimensions;
         if (status == IMP_GO_ON && views[v].count != views[0].count)
             status = imp_complain(IMP_EXIT_FAILURE, command,
-                                  "%s has %zu points and %s has %zu; views are of the same points, "
-                                  "in the same order",
+                                  "%s has %zu points and %s has %zu; views must list the same "
+                                  "points in the same order",
                                   paths->items[v], views[v].count, paths->items[0], views[0].count);
     }
     if (status == IMP_GO_ON && paths->count == 1) {
@@ -258,14 +259,14 @@ int imp_check_views(const char *command, const imp_texts *paths, const size_t *d
                     const imp_labeled_rows *points)
 {
     if (paths->count != points->view_count)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "%zu file%s where the supports have %zu: each view comes with its "
-                            "file, in the same order",
-                            paths->count, paths->count == 1 ? "" : "s", points->view_count);
+        return imp_complain(
+            IMP_EXIT_USAGE, command,
+            "%zu file%s given where the supports have %zu; give one per view, in the same order",
+            paths->count, paths->count == 1 ? "" : "s", points->view_count);
     for (size_t v = 0; v < paths->count; v++)
         if (dimensions[v] != points->view_dimensions[v])
             return imp_complain(IMP_EXIT_FAILURE, command,
-                                "%s: its points have %zu dimensions, the supports have %zu",
+                                "%s: its points have %zu dimensions, but the supports have %zu",
                                 paths->items[v], dimensions[v], points->view_dimensions[v]);
     return IMP_GO_ON;
 }
@@ -291,11 +292,11 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
     *points = (imp_labeled_rows){0};
     if (!support != !labels)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "--support FILE and --labels FILE need each other; points without "
-                            "labels go to --unlabeled");
+                            "--support FILE and --labels FILE must be given together; points "
+                            "without labels go to --unlabeled");
     if (!support && !unlabeled)
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "needs points: --support FILE with --labels FILE, or --unlabeled FILE");
+                            "give points: --support FILE with --labels FILE, or --unlabeled FILE");
     int status = IMP_GO_ON;
     imp_texts supports = paths_of(&files->supports, support);
     if (support)

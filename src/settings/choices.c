@@ -1,4 +1,4 @@
-/* choices.c - reads settings off a folder of pictures. */
+/* choices.c - settings that suit a folder of pictures or a set of vectors. */
 #include "settings/choices.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 #include "data/dataset.h"
 #include "methods/rule.h"
 
-/* A member of `settings` that is open takes the value. */
+/* Sets a member that is open. */
 #define CHOOSE(settings, member, value)                                             \
     do {                                                                            \
         (settings)->member = (settings)->member < 0 ? (value) : (settings)->member; \
     } while (0)
 
-/* The paper's for mini-ImageNet. */
+/* The paper's values for mini-ImageNet. */
 static const imp_rule of_photographs = {
     .alpha = 1e-5, .sigma_l = 15, .sigma_u = 15, .lambda = IMP_AUTO, .steps = IMP_AUTO};
 
@@ -56,12 +56,12 @@ void imp_choices_default(imp_settings *settings)
     imp_settings_clear(&defaults);
 }
 
-/* ---- before ---- */
+/* ---- before the data is opened ---- */
 
-/* Enlarging pictures takes time and shows nothing. */
+/* Enlarging pictures costs time and adds no information. */
 static int64_t size_for(const imp_survey *survey, int64_t usual)
 {
-    enum { LEAST = 16 }; /* what conv4 can halve four times */
+    enum { LEAST = 16 }; /* conv4 halves the picture four times */
     int64_t side = survey->side > 0 ? (int64_t)survey->side : usual;
     return side >= usual ? usual : side < LEAST ? LEAST : side;
 }
@@ -91,7 +91,7 @@ static const char *split_for(const imp_settings *settings, const imp_survey *sur
 static int64_t shot_for(const imp_settings *settings, const imp_survey *survey)
 {
     if (imp_settings_by_super_class(settings))
-        return 1; /* of every character */
+        return 1; /* per character */
     size_t half = survey->smallest / 2;
     return half < 1 ? 1 : half > MOST_SHOT ? MOST_SHOT : (int64_t)half;
 }
@@ -117,15 +117,13 @@ imp_status imp_choices_before(imp_settings *settings, const imp_survey *survey, 
 {
     bool splits = !settings->split;
     if (splits && survey->classes == 1)
-        return imp_fail(
-            error, IMP_EINVAL,
-            "'%s' has one class, '%s'; to learn what tells classes apart takes at least "
-            "two",
-            path, survey->smallest_class);
+        return imp_fail(error, IMP_EINVAL,
+                        "'%s' has only one class, '%s'; training needs at least two", path,
+                        survey->smallest_class);
     if (splits && survey->smallest == 1)
         return imp_fail(error, IMP_EINVAL,
-                        "the class '%s' of '%s' has one picture; training needs two of each class, "
-                        "one to learn from and one to ask for",
+                        "the class '%s' of '%s' has one picture; training needs at least two of "
+                        "each class, a support and a query",
                         survey->smallest_class, path);
     if (splits)
         settings->split = split_for(settings, survey);
@@ -135,7 +133,7 @@ imp_status imp_choices_before(imp_settings *settings, const imp_survey *survey, 
     return IMP_OK;
 }
 
-/* ---- after ---- */
+/* ---- after it is opened ---- */
 
 size_t imp_choices_labels(const imp_settings *settings, const imp_dataset *dataset, imp_split split)
 {
@@ -192,7 +190,7 @@ imp_status imp_choices_network(imp_settings *settings, const imp_dataset *datase
     return status;
 }
 
-/* What a survey would have found. */
+/* What a survey of pictures would have reported. */
 static imp_survey survey_vectors(const imp_dataset *dataset)
 {
     imp_survey survey = {.unlabeled = dataset->unlabeled};
@@ -219,13 +217,12 @@ static imp_status choose_for_vectors(imp_settings *settings, const imp_dataset *
     *found = survey_vectors(dataset);
     if (train < 2)
         return imp_fail(error, IMP_EINVAL,
-                        "%zu class%s of '%s' train; to learn what tells classes apart takes at "
-                        "least two",
-                        train, train == 1 ? "" : "es", settings->data);
+                        "the training split of '%s' has %zu class%s; training needs at least two",
+                        settings->data, train, train == 1 ? "" : "es");
     if (found->smallest == 1)
         return imp_fail(error, IMP_EINVAL,
-                        "the class '%s' of '%s' has one point to train on; it takes two, one to "
-                        "learn from and one to ask for",
+                        "the class '%s' of '%s' has one training point; training needs at least "
+                        "two of each class, a support and a query",
                         found->smallest_class, settings->data);
     if (dataset->by_points)
         CHOOSE(settings, way, (int64_t)(train < MOST_WAY ? train : MOST_WAY));
@@ -266,7 +263,7 @@ imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip
         status = imp_choices_before(settings, &found, path, error);
     if (status)
         return status;
-    imp_settings opening = *settings; /* what is open yet is chosen when the data is there */
+    imp_settings opening = *settings; /* the rest is chosen once the data is open */
     imp_choices_default(&opening);
     imp_dataset_options data = imp_settings_data(&opening, threads);
     data.skip_broken = skip_broken;

@@ -1,4 +1,4 @@
-/* recipe.c - reads recipes, from a file or built in (recipes_built_in.c is made by the build). */
+/* recipe.c - reads recipes, from a file or built in (the build generates recipes_built_in.c). */
 #include "settings/recipe.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ void imp_recipe_summary(const char *text, char *summary, size_t room)
 
 static const char spaces[] = " \t\r";
 
-/* Cuts spaces off both ends. */
+/* Strips spaces from both ends. */
 static char *trim(char *text)
 {
     text += strspn(text, spaces);

@@ -20,16 +20,15 @@ typedef struct imp_recipe {
 /* Built-in recipe number `index` in the order of their names; name is NULL after the last. */
 imp_recipe imp_recipe_at(size_t index);
 
-/* The first comment of a recipe, "# " removed, cut to fit `room`. */
+/* The first comment of a recipe without "# ", truncated to fit `room`. */
 void imp_recipe_summary(const char *text, char *summary, size_t room);
 
-/* Sets what the text says. IMP_EFORMAT names `origin` and the line. */
+/* Applies the settings in `text`. IMP_EFORMAT names `origin` and the line. */
 imp_status imp_recipe_parse(imp_settings *settings, const char *text, const char *origin,
                             imp_error *error);
 
-/* Sets what the recipe says: a file if the name has a slash or ends in ".recipe", else one that is
- * built in. IMP_EINVAL for a name that is neither (the sentence tells the nearest, or what there
- * is). */
+/* Applies a recipe: a file if the name has a slash or ends in ".recipe", else a built-in one.
+ * IMP_EINVAL for an unknown name; the error suggests the nearest one or lists them all. */
 imp_status imp_recipe_apply(imp_settings *settings, const char *name, imp_error *error);
 
 #endif

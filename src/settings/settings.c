@@ -145,7 +145,7 @@ static bool parse_number(const imp_setting *setting, const char *text, double *v
     return true;
 }
 
-/* The number of `text`, or of what it is called now, among the choices, or -1. */
+/* The index of `text`, or of its current name if it is an old one, among the choices, or -1. */
 static int choice_of(const imp_setting *setting, const char *text)
 {
     for (int i = 0; setting->choices[i]; i++)
@@ -226,8 +226,8 @@ static imp_status refuse_value(const imp_option_info *option, const char *value,
     return imp_fail(error, IMP_EINVAL, "'%s' needs %s, not '%.100s'", option->name, wanted, value);
 }
 
-/* What files of version 0.1 say for a number of the rule that is open, in the order of the numbers.
- */
+/* What files of version 0.1 say for a parameter of the rule that is open, in the order of the
+ * parameters. */
 static const double open_before[] = {NAN, 0, 0, -1, NAN};
 static const imp_option_info any_number = {
     .kind = IMP_NUMBER, .least = -INFINITY, .most = INFINITY};
@@ -333,7 +333,7 @@ static json_t *value_to_json(const imp_option_info *option, double value)
     return option->kind == IMP_INTEGER ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* The options that a method or a learner has of its own or was given nevertheless. */
+/* A method's or learner's own options, and others that were given all the same. */
 static bool own_to_json(const imp_named_value *own, const imp_option_info *options, size_t count,
                         const imp_option_info *find_option(const char *name), json_t *object)
 {
@@ -349,7 +349,7 @@ static bool own_to_json(const imp_named_value *own, const imp_option_info *optio
     return complete;
 }
 
-/* The rule, and what method and learner have of their own. */
+/* The rule, and the own options of method and learner. */
 static bool method_to_json(const imp_settings *settings, json_t *object)
 {
     imp_rule rule = settings->rule;
@@ -440,7 +440,7 @@ static bool is_equal(const imp_setting *setting, const imp_settings *a, const im
     return false;
 }
 
-/* The name of an option that may be what differs, or NULL. */
+/* The name of the first own option that differs, or NULL. */
 static const char *own_difference(const imp_named_value *a, const imp_named_value *b)
 {
     for (size_t i = 0; i < IMP_MOST_OWN_OPTIONS; i++) {

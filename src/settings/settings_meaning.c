@@ -1,6 +1,6 @@
 /*
- * settings_meaning.c - settings translated into the options of the layers below, the learning
- * rate's schedule, and which settings a run may change on its way.
+ * settings_meaning.c - settings as the options of the layers below, the learning rate schedule, and
+ * which settings may change in the middle of a run.
  */
 #include <math.h>
 #include <stdint.h>
@@ -113,7 +113,7 @@ double imp_settings_rate(const imp_settings *settings, uint64_t update)
 
 const char *imp_settings_conflict(const imp_settings *given, const imp_settings *wanted)
 {
-    /* Data may have moved: its fingerprint is what counts. */
+    /* Data may have moved; its fingerprint is compared instead. */
     static const char *const free_names[] = {"data",      "updates",    "checkpoint-every",
                                              "log-every", "loss-limit", NULL};
     return imp_settings_difference(given, wanted, free_names);

@@ -1,4 +1,4 @@
-/* settings_object.c - settings as an object for programs that cannot see inside. */
+/* settings_object.c - settings as an opaque object for programs. */
 #include <imp/settings.h>
 
 #include <string.h>
@@ -38,7 +38,7 @@ void imp_settings_free(imp_settings *settings)
 imp_status imp_settings_get(const imp_settings *settings, const char *name, char *value,
                             size_t size, imp_error *error)
 {
-    imp_settings known = *settings; /* open ones would be no JSON */
+    imp_settings known = *settings; /* open ones are not valid JSON */
     imp_choices_default(&known);
     json_t *all = imp_settings_to_json(&known), *one = json_object_get(all, name);
     char room[64];

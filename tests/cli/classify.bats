@@ -47,7 +47,7 @@ setup() {
     [[ ${lines[-1]} == *3*none*1.0000 ]]
     run --separate-stderr "$IMP" classify --preset paper --support s.npy --labels y.npy --query q.npy --open-set
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp classify: --open-set has nothing to go by: no cluster is without a label; \
+    [ "$stderr" = "imp classify: --open-set has no effect, because every cluster has a label; \
 give points that belong to no class with --unlabeled FILE" ]
 }
 
@@ -110,13 +110,13 @@ fails() { # STATUS SENTENCE ARGUMENT...
 @test "classify: what only pictures have is refused with points" {
     for option in --skip-broken "--ink invert" "--threads 1"; do
         # shellcheck disable=SC2086 # words are options
-        fails 2 "${option%% *} goes with pictures; points are classified as they are" \
+        fails 2 "${option%% *} is for pictures; points are classified as they are" \
             --support s.npy --labels y.npy --query q.npy $option
     done
 }
 
 @test "classify: bad input gets a sentence" {
-    needs="needs --support FOLDER PICTURE..., or for points --support FILE, --labels FILE and --query \
+    needs="give --support FOLDER PICTURE..., or for points --support FILE, --labels FILE and --query \
 FILE"
     fails 2 "$needs"
     fails 2 "$needs" --support s.npy
@@ -151,7 +151,7 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, fixed-modes 
     fails 1 "bad.npy: its shape is (4,); points are rows and columns, (points, dimensions)" \
         --support bad.npy --labels y.npy --query q.npy
     npy bad.npy 'np.zeros((4, 3))'
-    fails 1 "bad.npy: its points have 3 dimensions, the supports have 2" \
+    fails 1 "bad.npy: its points have 3 dimensions, but the supports have 2" \
         --support s.npy --labels y.npy --query bad.npy
     npy bad.npy 'np.array([0, -2, 1, 1])'
     fails 1 "bad.npy: label 1 is -2; labels are from 0 on, and -1 is a point without one" \

@@ -26,7 +26,7 @@ setup() {
     printf 'cat\ndog\ncat\n' >truth.txt
     run "$IMP" classify "${files[@]}" --labels names.txt -o a.npy --truth truth.txt
     [ "$status" -eq 0 ]
-    [[ "$output" == *"accuracy 66.67%: 2 of the 3 that --truth tells of are right"* ]]
+    [[ "$output" == *"accuracy 66.67%: 2 of the 3 with a true class are right"* ]]
     [[ "$output" == *"cat           1       1"* ]]
     /usr/bin/python3 -c 'import numpy
 assert list(numpy.load("a.npy")) == ["cat", "dog", "dog"]'
@@ -39,7 +39,7 @@ assert list(numpy.load("a.npy")) == ["cat", "dog", "dog"]'
     /usr/bin/python3 -c 'import numpy
 assert list(numpy.load("b.npy")) == [7, 30, 30]'
     run "$IMP" classify "${files[@]}" --labels gaps.npy --truth gaps.npy
-    [[ "$output" == *"gaps.npy has 6 labels for 3 points to answer"* ]]
+    [[ "$output" == *"gaps.npy has 6 labels for 3 points"* ]]
     run "$IMP" classify "${files[@]}" --labels gaps.npy -o q.npy
     [ "$status" -eq 2 ]
 }
@@ -66,7 +66,7 @@ assert list(numpy.load("b.npy")) == [7, 30, 30]'
     run --separate-stderr "$IMP" classify --support a.npy --support b.npy --support c.npy \
         --labels y.npy --query a.npy --query b.npy --query c.npy --truth y.npy --json
     [ "$status" -eq 0 ]
-    [[ "$stderr" == *"views weigh "* ]]
+    [[ "$stderr" == *"weights of the views: "* ]]
     json 'o["accuracy"] > 0.95 and len(o["choice"]["views"]) == 3'
     json 'o["choice"]["views"][2]["weight"] < 0.15'
     run --separate-stderr "$IMP" classify --support a.npy --labels y.npy --query a.npy --truth y.npy \
@@ -79,16 +79,16 @@ assert list(numpy.load("b.npy")) == [7, 30, 30]'
     json 'o["accuracy"] > 0.95'
     "$IMP" add m.safetensors --unlabeled a.npy --unlabeled b.npy >/dev/null
     run "$IMP" predict m.safetensors a.npy
-    [[ "$output" == *"the mixture knows points in 2 views"* ]]
+    [[ "$output" == *"the mixture has 2 views"* ]]
     run "$IMP" predict m.safetensors b.npy a.npy
-    [[ "$output" == *"b.npy: its points have 1 dimensions, the mixture's view has 2"* ]]
+    [[ "$output" == *"b.npy: its points have 1 dimensions, but the mixture's view has 2"* ]]
     run "$IMP" add m.safetensors --unlabeled a.npy
-    [[ "$output" == *"the points come in 1 view, and the mixture knows 2"* ]]
+    [[ "$output" == *"the points have 1 view, but the mixture has 2"* ]]
     npy short.npy 'np.zeros((3, 1))'
     run "$IMP" fit --support a.npy --support short.npy --labels y.npy -o no.safetensors
-    [[ "$output" == *"short.npy has 3 points and a.npy has 80; views are of the same points"* ]]
+    [[ "$output" == *"short.npy has 3 points and a.npy has 80; views must list the same points"* ]]
     run "$IMP" classify --support a.npy --support b.npy --labels y.npy --query a.npy --query b.npy \
         --method prototypes
-    [[ "$output" == *"several views are joined by what points held out choose"* ]]
+    [[ "$output" == *"several views need the method imp without --preset paper"* ]]
     [ ! -e no.safetensors ]
 }

@@ -57,7 +57,7 @@ all_right='all(p["answer"] == p["picture"].split("/")[-2] for p in o["pictures"]
     own=(--model "$BATS_FILE_TMPDIR/run/model.safetensors")
     run --separate-stderr "$IMP" classify --support "$BATS_FILE_TMPDIR/known" mixed "${own[@]}"
     [ "$status" -eq 0 ]
-    [[ $output == *"accuracy 88.89%: 8 of the 9 that lie in folders named as classes are right"* ]]
+    [[ $output == *"accuracy 88.89%: 8 of the 9 in folders named after classes are right"* ]]
     [[ ${lines[-3]} =~ ^bars\ +2\ +0\ +0$ ]]
     [[ ${lines[-1]} =~ ^ring\ +1\ +0\ +3$ ]]
     run "$IMP" classify --support "$BATS_FILE_TMPDIR/known" mixed --json "${own[@]}"
@@ -97,7 +97,7 @@ for i in range(4):
     run --separate-stderr "$IMP" classify --support "$BATS_FILE_TMPDIR/known" noise --model \
         "$BATS_FILE_TMPDIR/run/model.safetensors"
     [ "$status" -eq 0 ]
-    [[ $stderr == *"imp classify: 4 of the 4 pictures are unlike all known ones: "* ]]
+    [[ $stderr == *"imp classify: 4 of the 4 pictures are unlike all known ones ("* ]]
 }
 
 @test "classify pictures: a picture of the supports is its own nearest" {
@@ -153,7 +153,7 @@ for i in range(4):
 @test "classify pictures: an open set without unlabelled pictures is told to be closed" {
     run --separate-stderr "$IMP" classify --support known new "${model[@]}" --open-set
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp classify: --open-set has nothing to go by: no cluster is without a label; \
+    [ "$stderr" = "imp classify: --open-set has no effect, because every cluster has a label; \
 give pictures that belong to no class with --unlabeled FOLDER" ]
     run --separate-stderr "$IMP" classify --support known --unlabeled others/blot new \
         "${model[@]}" --open-set --sigma-l 1 --sigma-u 1
@@ -167,16 +167,16 @@ give pictures that belong to no class with --unlabeled FOLDER" ]
     touch known/gifs/1.svg known/gifs/2.SVG new/3.psd new/notes.txt known/notes
     run --separate-stderr "$IMP" classify --support known new "${model[@]}"
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp classify: the sub-folder 'gifs' has no pictures ($endings) and is no class
-imp classify: 3 pictures are passed over: only $endings are read
+    [ "$stderr" = "imp classify: the sub-folder 'gifs' has no pictures ($endings) and is not a class
+imp classify: 3 pictures are ignored: only $endings are read
   known/gifs/1.svg
   known/gifs/2.SVG
   new/3.psd" ]
     rm known/gifs/* new/3.psd
     mkdir known/also
     run --separate-stderr "$IMP" classify --support known new "${model[@]}"
-    [ "$stderr" = "imp classify: 2 sub-folders, 'also' among them, have no pictures ($endings) and \
-are no classes" ]
+    [ "$stderr" = "imp classify: 2 sub-folders, including 'also', have no pictures ($endings) and \
+are not classes" ]
 }
 
 @test "classify pictures: coloured ones are not what the built-in model knows" {
@@ -185,14 +185,14 @@ are no classes" ]
     cp -r "$BATS_FILE_TMPDIR"/{known,new} .
     run --separate-stderr "$IMP" classify --support known new --html page.html
     [ -z "$stderr" ]
-    run ! grep -q "knows drawings" page.html
+    run ! grep -q "knows only drawings" page.html
     paint known
     run --separate-stderr "$IMP" classify --support known new --html page.html
     [ "$status" -eq 0 ]
     [ "${stderr_lines[0]}" = "imp classify: $doubt" ]
-    grep -qF "knows drawings, and these pictures are coloured: train one" page.html
+    grep -qF "knows only drawings, and these pictures are coloured; train a model" page.html
     run --separate-stderr "$IMP" classify --support known new "${model[@]}"
-    [[ $stderr != *"knows drawings"* ]]
+    [[ $stderr != *"knows only drawings"* ]]
 }
 
 @test "classify pictures: names of any bytes" {
@@ -236,14 +236,14 @@ fails() { # STATUS SENTENCE ARGUMENT...
 }
 
 @test "classify pictures: what is wrong is a sentence" {
-    fails 2 "needs --support FOLDER, whose sub-folders are the classes" new "${model[@]}"
-    fails 2 "needs pictures to classify by those in 'known': PICTURE|FOLDER..." --support known
+    fails 2 "give --support FOLDER, whose sub-folders are the classes" new "${model[@]}"
+    fails 2 "give the pictures to classify from those in 'known': PICTURE|FOLDER..." --support known
     fails 1 "cannot read 'nowhere': No such file or directory" --support nowhere new
     fails 1 "'new/ring/5.png' is no folder and no archive (.zip, .tar, .tar.gz, .tgz)" --support new/ring/5.png new
-    fails 1 "the folder 'known/ring' has no sub-folders with pictures in them, which would be the \
+    fails 1 "the folder 'known/ring' has no sub-folders with pictures; they are the \
 classes" --support known/ring new
-    points="--labels and --query go with points; of the folder 'known' the sub-folders are the \
-labels, and the pictures to classify stand on the command line"
+    points="--labels and --query are for points; the sub-folders of 'known' are the \
+labels, and the pictures to classify are arguments"
     fails 2 "$points" --support known --query new
     fails 2 "$points" --support known --labels y.npy new/ring/5.png
     fails 2 "unexpected argument 'new'" --support s.npy --labels y.npy --query q.npy new
@@ -254,7 +254,7 @@ labels, and the pictures to classify stand on the command line"
     # Both before the work begins, which would tell about the model.
     fails 1 "cannot write 'no/such/x.html': No such file or directory" --support known new \
         --model none.safetensors --html no/such/x.html
-    fails 2 "--html needs the name of a page; 'new/bars/5.png' is a picture" --support known \
+    fails 2 "--html needs the name of a page, but 'new/bars/5.png' is a picture" --support known \
         --model none.safetensors --html new/bars/5.png new/bars/6.png
 }
 
@@ -273,7 +273,7 @@ labels, and the pictures to classify stand on the command line"
     mkdir -p one/only
     cp "$BATS_FILE_TMPDIR/known/ring/1.png" one/only
     run --separate-stderr "$IMP" classify --support one "$BATS_FILE_TMPDIR/new/bars/5.png" "${model[@]}" --json
-    [[ $stderr == *"'only' is the only class, so it is every answer, with probability 1; give another class"* ]]
+    [[ $stderr == *"'only' is the only class, so every answer is 'only' with probability 1; add another class"* ]]
     json 'o["pictures"][0]["answer"] == "only" and o["pictures"][0]["probability"] == 1'
 }
 

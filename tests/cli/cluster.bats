@@ -79,11 +79,11 @@ numpy.savetxt("names.txt", numpy.load("names.npy"), "%s")'
     npy y.npy 'np.full(100, -1)'
     run --separate-stderr "$IMP" cluster x.npy --clusters 4 --truth y.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: y.npy: every label is -1, so there is nothing to measure by" ]
+    [ "$stderr" = "imp cluster: y.npy: every label is -1, so there is nothing to evaluate against" ]
     run --separate-stderr "$IMP" cluster x.npy --validation x.npy --validation-labels y.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: x.npy has no points with a label in y.npy; lambda needs some to be \
-chosen on" ]
+    [ "$stderr" = "imp cluster: x.npy has no points with a label in y.npy; choosing lambda needs \
+some" ]
 }
 
 @test "cluster: what is known of some points" {
@@ -102,7 +102,7 @@ chosen on" ]
     [ "$stderr" = "imp cluster: points 2 and 0 are to be apart, but other pairs have them together" ]
     npy apart.npy 'np.array([[2, 0.5]])'
     run --separate-stderr "$IMP" cluster x.npy --cannot-link apart.npy
-    [ "$stderr" = "imp cluster: apart.npy: pair 0 is (2, 0.5); points are numbers from 0 to 16777216" ]
+    [ "$stderr" = "imp cluster: apart.npy: pair 0 is (2, 0.5); points are indices from 0 to 16777216" ]
 }
 
 @test "cluster: one point, and extreme variances" {
@@ -151,7 +151,7 @@ chosen on" ]
         run --separate-stderr "$IMP" cluster x.npy $option
         [ "$status" -eq 2 ]
         [ -z "$output" ]
-        [ "$stderr" = "imp cluster: ${option%% *} goes with pictures; points are clustered as they are" ]
+        [ "$stderr" = "imp cluster: ${option%% *} is for pictures; points are clustered as they are" ]
     done
     run --separate-stderr "$IMP" cluster x.npy --threads 1 --ink own
     [ "$status" -eq 0 ]
@@ -197,7 +197,7 @@ chosen on" ]
     npy b.npy 'np.array([0, 0])'
     run --separate-stderr "$IMP" metrics a.npy b.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp metrics: a.npy has 3 labels and b.npy has 2; they must be of the same points" ]
+    [ "$stderr" = "imp metrics: a.npy has 3 labels and b.npy has 2; they must label the same points" ]
 }
 
 @test "points are read as they are needed, and from a pipe as well" {

@@ -56,7 +56,7 @@ END
     run --separate-stderr "$IMP" cluster shapes "${model[@]}" --clusters 3
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "imp: 3 groups of 15 pictures, lambda "* ]]
-    [ "${lines[1]}" = "against the sub-folders of shapes:" ]
+    [ "${lines[1]}" = "compared with the sub-folders of shapes:" ]
     [[ $output == *"purity   1.000000 (of K = 3)"* ]]
     [[ $output == *"group 3: 5 pictures
   shapes/"* ]]
@@ -98,7 +98,7 @@ END
             "$IMP" cluster "$BATS_FILE_TMPDIR/pile" "${model[@]}" --clusters 3 --copy-to $folder
         [ "$status" -eq 130 ]
         [ "$output" = "" ]
-        [ "$stderr" = "imp cluster: interrupted; nothing half made is left" ]
+        [ "$stderr" = "imp cluster: interrupted; nothing unfinished is left behind" ]
     done
     [ ! -e new ]
     [ -d empty ] && [ -z "$(ls -A empty)" ]
@@ -168,7 +168,7 @@ END
     run --separate-stderr "$IMP" cluster shapes --html page.html
     [ "$status" -eq 0 ]
     [ "$stderr" = "imp cluster: $doubt" ]
-    grep -qF "knows drawings, and these pictures are coloured: train one" page.html
+    grep -qF "knows only drawings, and these pictures are coloured; train a model" page.html
 }
 
 fails() { # STATUS SENTENCE ARGUMENT...
@@ -186,16 +186,16 @@ fails() { # STATUS SENTENCE ARGUMENT...
     touch full/file
     ln -s pile same
     late=(--model none.safetensors) # would be told about as soon as the work began
-    fails 2 "--html needs the name of a page; 'pile/ring1.png' is a picture" pile "${late[@]}" \
+    fails 2 "--html needs the name of a page, but 'pile/ring1.png' is a picture" pile "${late[@]}" \
         --html pile/ring1.png
     fails 1 "cannot write 'no/such/x.html': No such file or directory" pile "${late[@]}" \
         --html no/such/x.html
     for way in --copy-to --link-to; do
         fails 1 "the folder 'full' is not empty; name one that is new or empty" pile "${late[@]}" \
             $way full
-        fails 2 "'pile/sorted' lies in 'pile' and would be sorted itself next time" pile \
+        fails 2 "'pile/sorted' is inside 'pile' and would be sorted itself next time; name a folder outside it" pile \
             "${late[@]}" $way pile/sorted
-        fails 2 "'same/sorted/' lies in './pile' and would be sorted itself next time" ./pile \
+        fails 2 "'same/sorted/' is inside './pile' and would be sorted itself next time; name a folder outside it" ./pile \
             "${late[@]}" $way same/sorted/
     done
     fails 1 "cannot read 'none.safetensors': No such file or directory" pile "${late[@]}" \
@@ -205,9 +205,9 @@ fails() { # STATUS SENTENCE ARGUMENT...
 }
 
 @test "cluster pictures: what is wrong is a sentence" {
-    fails 2 "--labels, --truth, pairs and --validation go with points; the labels of pictures are the sub-folders \
-they are in" pile "${model[@]}" --labels y.npy
-    fails 2 "give one of --copy-to and --link-to" pile "${model[@]}" --copy-to a --link-to b
+    fails 2 "--labels, --truth, pairs and --validation are for points; the labels of pictures are their \
+sub-folders" pile "${model[@]}" --labels y.npy
+    fails 2 "give either --copy-to or --link-to, not both" pile "${model[@]}" --copy-to a --link-to b
     fails 2 "--copy-to, --link-to and --html need a folder of pictures" x.npy --html page.html
     fails 2 "'pile/ring1.png' is a picture; give the folder that holds the pictures" pile/ring*.png
     fails 2 "unexpected argument 'shapes'" pile shapes

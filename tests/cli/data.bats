@@ -167,7 +167,7 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
     "$IMP" data pack birds birds.pack
     ln -s birds.pack link
     find birds birds.zip birds.pack -type f -exec md5sum {} + >before
-    refused="is read and cannot be written as well; name another file"
+    refused="is an input and cannot be the output as well; name another file"
     for data in birds.zip birds.pack pack:birds.pack; do
         run --separate-stderr "$IMP" data pack $data "./${data#pack:}"
         [ "$status" -eq 2 ]
@@ -179,8 +179,8 @@ assert image.size == (12, 12) and image.mode == "L" and image.getpixel((0, 0)) =
     for data in birds folder:birds/ "$PWD/birds"; do
         run --separate-stderr "$IMP" data show "$data" birds/alphabet01/character01/01.png
         [ "$status" -eq 2 ]
-        [[ $stderr == "imp data: 'birds/alphabet01/character01/01.png' is part of '"*"birds"*"', \
-which is read; name another file" ]]
+        [[ $stderr == "imp data: 'birds/alphabet01/character01/01.png' is part of the input '"*"birds"*"'; \
+name another file" ]]
     done
     md5sum --check --quiet before
     # A name that nothing has yet costs nothing.
@@ -197,7 +197,7 @@ which is read; name another file" ]]
             "$IMP" data export glyphs $folder --alphabets 3 --size 28
         [ "$status" -eq 130 ]
         [ "$output" = "" ]
-        [ "$stderr" = "imp data: interrupted; nothing half made is left" ]
+        [ "$stderr" = "imp data: interrupted; nothing unfinished is left behind" ]
     done
     [ ! -e new ]
     [ -d empty ] && [ -z "$(ls -A empty)" ]
@@ -291,5 +291,5 @@ END
     [[ $stderr == *"is not mini-ImageNet: it has no train.csv"* ]]
     run --separate-stderr "$IMP" data get mini-imagenet mini
     [ "$status" -eq 2 ]
-    [[ $stderr == *"cannot be downloaded from here"*"mini-imagenet:FOLDER"* ]]
+    [[ $stderr == *"cannot be downloaded, because"*"mini-imagenet:FOLDER"* ]]
 }

@@ -41,7 +41,7 @@ assert x.shape == (4, 128) and x.dtype == "float32", x.shape' "$BATS_TEST_TMPDIR
         # shellcheck disable=SC2086 # words are options
         run --separate-stderr "$IMP" embed shapes --model "$BATS_TEST_TMPDIR/m" $output
         [ "$status" -eq 2 ]
-        [ "$stderr" = "imp embed: '$BATS_TEST_TMPDIR/m' is read and cannot be written as well; name \
+        [ "$stderr" = "imp embed: '$BATS_TEST_TMPDIR/m' is an input and cannot be the output as well; name \
 another file" ]
     done
     for command in "classify --support shapes" cluster; do
@@ -154,7 +154,7 @@ assert len(numpy.load("x.npy")) == 8'
     paint shapes
     run --separate-stderr "$IMP" embed shapes -o x.npy
     [ "$status" -eq 0 ]
-    [[ $stderr == "imp embed: 1 picture is passed over: only $endings are read
+    [[ $stderr == "imp embed: 1 picture is ignored: only $endings are read
   shapes/a.svg
 imp embed: $doubt
 for imp fit and imp classify: "* ]]
@@ -173,9 +173,9 @@ fails() { # STATUS SENTENCE ARGUMENT...
     cp -r "$BATS_FILE_TMPDIR/shapes" .
     late=(--model none.safetensors) # would be told about as soon as the work began
     own="each needs a file of its own"
-    fails 2 "-o needs the name of a .npy file; 'shapes/ring/1.png' is a picture" shapes "${late[@]}" \
+    fails 2 "-o needs the name of a .npy file, but 'shapes/ring/1.png' is a picture" shapes "${late[@]}" \
         -o shapes/ring/1.png
-    fails 2 "--names needs the name of a text file; 'a.JPG' is a picture" shapes "${late[@]}" \
+    fails 2 "--names needs the name of a text file, but 'a.JPG' is a picture" shapes "${late[@]}" \
         -o x.npy --names a.JPG
     fails 2 "-o and --names would both be 'x.npy'; $own" shapes "${late[@]}" -o x.npy --names x.npy
     fails 2 "-o and --labels would both be 'shapes/../x.npy'; $own" shapes "${late[@]}" -o x.npy \
@@ -198,7 +198,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
 
 @test "embed: what is missing is a sentence" {
     fails 2 "needs PICTURE|FOLDER...; got 0 arguments" -o x.npy
-    fails 2 "needs -o FILE, where to write the vectors" shapes
+    fails 2 "give -o FILE, where to write the vectors" shapes
     fails 2 "--labels needs one folder, whose sub-folders are the classes" \
         shapes/ring/1.png -o x.npy --labels y.npy
     fails 1 "cannot read 'nowhere': No such file or directory" nowhere "${model[@]}" -o x.npy
@@ -209,7 +209,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 1 "there are no pictures ($endings) in the folder 'empty'" empty -o x.npy
     name=$'a\nb.png'
     cp "$BATS_FILE_TMPDIR/shapes/ring/1.png" "$name"
-    fails 1 "the path 'a?b.png' has a line break in it, so it cannot be a line of 'x.txt'" "$name" \
+    fails 1 "the path 'a?b.png' contains a line break, so it cannot be a line of 'x.txt'; rename the file" "$name" \
         --model "$BATS_FILE_TMPDIR/run/model.safetensors" -o x.npy
 }
 
@@ -222,7 +222,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
         cmp "$BATS_TEST_TMPDIR/x.npy" "$BATS_TEST_TMPDIR/y.npy"
     else
         [ "$status" -eq 2 ]
-        [ "$stderr" = "imp embed: needs --model FILE, as 'imp train' writes it: no model is built \
+        [ "$stderr" = "imp embed: give --model FILE, written by 'imp train': no model is built \
 into this command" ]
     fi
 }

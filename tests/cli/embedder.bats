@@ -137,16 +137,16 @@ fails() {
 }
 
 @test "a hang ends after --embedder-timeout" {
-    fails 1 "new/three: the embedder failed on this file: it has said nothing for 1 seconds" \
+    fails 1 "new/three: the embedder failed on this file: it has been silent for 1 seconds" \
         "--hang new/three" --embedder-timeout 1
     # Nobody is left behind.
     ! pgrep -f "embedder.py --log $BATS_TEST_TMPDIR/log" >/dev/null
 }
 
 @test "a wrong length, an unknown record and nonsense are told" {
-    fails 1 "new/three: the embedder failed on this file: it answered with a vector of 100 bytes; 26 dimensions are 104" "--short new/three"
+    fails 1 "new/three: the embedder failed on this file: it answered with a vector of 100 bytes; 26 dimensions need 104" "--short new/three"
     fails 1 "it answered with a vector of 108 bytes" "--long new/three"
-    fails 1 "it answered with a record of kind 0x68; there are 'v' and 'e'" "--garbage new/three"
+    fails 1 "it answered with a record of type 0x68; the types are 'v' and 'e'" "--garbage new/three"
     fails 1 "new/three: number 3 of the embedder's vector is not finite" "--nan new/three"
 }
 
@@ -158,11 +158,11 @@ fails() {
 }
 
 @test "what does not greet is no embedder" {
-    fails 1 "its first line is no JSON" "--hello nonsense"
-    fails 1 "it lacks \"imp-embedder\": 1" "--hello '{}'"
-    fails 1 "another version of the protocol" "--hello '{\"imp-embedder\": 2}'"
-    fails 1 "\"name\" and \"version\" are to be texts" "--hello '{\"imp-embedder\": 1, \"name\": \"a\"}'"
-    fails 1 "\"dimensions\" is to be an integer" \
+    fails 1 "its first line is not JSON" "--hello nonsense"
+    fails 1 "\"imp-embedder\": 1 is missing" "--hello '{}'"
+    fails 1 "its protocol version is not 1" "--hello '{\"imp-embedder\": 2}'"
+    fails 1 "\"name\" and \"version\" must be strings" "--hello '{\"imp-embedder\": 1, \"name\": \"a\"}'"
+    fails 1 "\"dimensions\" must be an integer" \
         "--hello '{\"imp-embedder\": 1, \"name\": \"a\", \"version\": \"1\", \"dimensions\": 0}'"
     program=false fails 1 "the embedder 'false '"
     program="no-such-program" fails 1 "the shell did not find it"
@@ -186,14 +186,14 @@ fails() {
     [ "$status" -eq 0 ]
     [ "$(/usr/bin/python3 -c 'import numpy; print(len(numpy.load("some.npy")))')" -eq 5 ]
 
-    fails 1 "run/model.safetensors: the model was trained on vectors of 'letters 1', and the embedder is 'letters 2'" \
+    fails 1 "run/model.safetensors: the model was trained on vectors from 'letters 1', but the embedder is 'letters 2'" \
         "--version 2" --model run/model.safetensors
-    fails 1 "the model takes vectors of 26 dimensions, and the embedder 'letters 1' gives 5" \
+    fails 1 "the model needs vectors of 26 dimensions, but those of the embedder 'letters 1' have 5" \
         "--hello '{\"imp-embedder\": 1, \"name\": \"letters\", \"version\": \"1\", \"dimensions\": 5}'" \
         --model run/model.safetensors
     run --separate-stderr "$IMP" embed known/vowels/1.txt -o z.npy --model run/model.safetensors
     [ "$status" -eq 1 ]
-    [[ $stderr == *"the model takes vectors of 26 dimensions by letters 1; for pictures and files it needs the embedder"* ]]
+    [[ $stderr == *"the model needs vectors of 26 dimensions from letters 1; for pictures and files, give the embedder"* ]]
     run --separate-stderr "$IMP" train --data glyphs --embedded-by "letters 1" --out other
     [ "$status" -eq 1 ]
     [[ $stderr == *"embedded-by goes with vectors"* ]]
@@ -202,7 +202,7 @@ fails() {
 
 @test "a model of pictures needs no embedder" {
     model=$(find "$BATS_TEST_DIRNAME/../../models" -name '*.safetensors' | head -1)
-    fails 1 "the model takes pictures of 28x28, and there is an embedder as well; give one of them" \
+    fails 1 "the model embeds pictures of 28x28 itself, and there is an embedder as well; give one of them" \
         "" --model "$model"
 }
 

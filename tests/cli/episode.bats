@@ -76,7 +76,7 @@ assert sum(map(len, drawn)) == len(set.union(*drawn)), drawn
     for option in --save --sheet; do
         run --separate-stderr "$IMP" episode draw d.pack $option d.pack
         [ "$status" -eq 2 ]
-        [ "$stderr" = "imp episode: 'd.pack' is read and cannot be written as well; name another file" ]
+        [ "$stderr" = "imp episode: 'd.pack' is an input and cannot be the output as well; name another file" ]
     done
     cmp d.pack before
 }

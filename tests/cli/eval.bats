@@ -84,7 +84,7 @@ print(json.load(open("report"))["results"][0]["loss"])' >>losses
     [ "$status" -eq 0 ]
     [[ ${lines[1]} =~ ^method\ +accuracy\ +open\ +clusters ]]
     [[ ${lines[2]} =~ ^imp\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+%\ ±\ [0-9.]+\ +[0-9.]+ ]]
-    [[ ${lines[4]} == "accuracy is among the classes; open counts a query that "* ]]
+    [[ ${lines[4]} == "accuracy is among the classes only; open counts a query "* ]]
     "$IMP" eval --model $model --episodes 10 "${semi[@]}" --method imp,prototypes --json |
         /usr/bin/python3 -c '
 import json, sys
@@ -159,17 +159,17 @@ assert len(json.load(sys.stdin)["command"]) > 1000'
         run --separate-stderr "$IMP" eval --model $model --method "" $way
         [ "$status" -eq 2 ]
         [ -z "$output" ]
-        [ "$stderr" = "imp eval: option '--method' needs NAME, not nothing" ]
+        [ "$stderr" = "imp eval: option '--method' needs NAME, not an empty value" ]
     done
     run --separate-stderr "$IMP" eval --model $model --unsupervised --method prototypes
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp eval: 'prototypes' does not cluster without labels; imp and dp-means do; choose with --method" ]
     run --separate-stderr "$IMP" eval
     [ "$status" -eq 2 ]
-    [[ $stderr == "imp eval: needs --"*"--model FILE" ]]
+    [[ $stderr == "imp eval: "*"--model FILE" ]]
     run --separate-stderr "$IMP" eval --model $model --size 20
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp eval: 'run/model.safetensors' takes images of 1x16x16, "* ]]
+    [[ $stderr == "imp eval: 'run/model.safetensors' needs images of 1x16x16, "* ]]
     run --separate-stderr "$IMP" eval --model $model --method unknown
     [ "$status" -eq 1 ]
     [[ $stderr == "imp eval: 'unknown' is not a method; there are imp, "* ]]
@@ -196,7 +196,7 @@ print("%.6f" % r["results"][0]["accuracy"], r["settings"]["rotations"], r["setti
         --drawings 8 --size 40 >/dev/null
     model=(--model turned/model.safetensors)
     dark=$(accuracy "${model[@]}")
-    grep -q "pictures are made 16x16, gray, inverted because the ground is light; not turned" said
+    grep -q "pictures become 16x16, gray, inverted because the background is light; not rotated" said
     [ "$dark" = "$(accuracy "${model[@]}" --ink invert --rotations 1 --split classes:0/0/1 --colour gray)" ]
     [[ $dark == *" 1 classes:0/0/1" ]]
     # Chalk on a board comes to the same, but for how pixels are rounded.
@@ -205,7 +205,7 @@ from PIL import Image, ImageOps
 for path in glob.glob("letters/*/*/*.png"):
     ImageOps.invert(Image.open(path).convert("L")).save(path)'
     chalk=$(accuracy "${model[@]}")
-    grep -q "gray, as they are; not turned" said
+    grep -q "gray, as they are; not rotated" said
     /usr/bin/python3 -c 'import sys
 assert abs(float(sys.argv[1]) - float(sys.argv[2])) <= 0.01, sys.argv' "${chalk%% *}" "${dark%% *}"
     # What is typed counts.
@@ -213,8 +213,8 @@ assert abs(float(sys.argv[1]) - float(sys.argv[2])) <= 0.01, sys.argv' "${chalk%
 
     run --separate-stderr "$IMP" eval "${model[@]}" --data letters --task classes --split classes:1/0/0
     [ "$status" -eq 1 ]
-    [[ ${stderr_lines[-1]} == *"'letters' has no classes for testing among its 8 (split classes:1/0/0); --split \
-classes:0/0/1 makes test classes of all, and --pool train draws from those for training" ]]
+    [[ ${stderr_lines[-1]} == *"'letters' has 8 classes, none of them for testing (split classes:1/0/0); --split \
+classes:0/0/1 makes all of them test classes, and --pool train draws from the training classes" ]]
 }
 
 @test "eval: without --model it is the built-in one" {
@@ -337,7 +337,7 @@ END
         # shellcheck disable=SC2086 # words are options
         run --separate-stderr "$IMP" model $words here.safetensors
         [ "$status" -eq 2 ]
-        [ "$stderr" = "imp model: 'here.safetensors' is read and cannot be written as well; name \
+        [ "$stderr" = "imp model: 'here.safetensors' is an input and cannot be the output as well; name \
 another file" ]
         cmp $model here.safetensors
     done
@@ -347,7 +347,7 @@ another file" ]
     run --separate-stderr "$IMP" demo --updates 2 --episodes 2 --picture small.png
     [ "$status" -eq 0 ]
     [[ $output == *"method"*"accuracy"*"clusters per class"*"training"* ]]
-    [[ $output == *"Try next"* ]]
+    [[ $output == *"Next, train for longer"* ]]
     [ "$(head -c 4 small.png | tail -c 3)" = PNG ]
 }
 

@@ -75,7 +75,7 @@ post() {
 @test "label: what makes no sense is refused with a sentence, and a question answered elsewhere too" {
     serve
     run post change '{"change":"label","items":[60],"class":"x"}'
-    [[ ${lines[0]} == *"no number from 0 to 59"* && ${lines[-1]} = 400 ]]
+    [[ ${lines[0]} == *"not a number from 0 to 59"* && ${lines[-1]} = 400 ]]
     run post change 'nonsense'
     [ "${lines[-1]}" = 400 ]
     run post nowhere '{}'
@@ -127,7 +127,7 @@ post() {
     run --separate-stderr "$IMP" label pile.npy --labels start.csv --export csv:out.csv --export json:out.json \
         --export mixture:m.safetensors
     [ "$status" -eq 0 ]
-    [[ $stderr == *"1 of the labels in 'start.csv' are of nothing in this pile"* ]]
+    [[ $stderr == *"1 of the labels in 'start.csv' name nothing in this pile"* ]]
     grep -q '^"row 25","a ""b"", c",no,' out.csv
     grep -q '^"row 40","large",yes,1.0000$' out.csv
     run cat out.json
@@ -138,7 +138,7 @@ post() {
     [ "$status" -eq 0 ]
     cmp out.csv again.csv
     run "$IMP" label pile.npy --export copy:sorted
-    [[ $status -eq 1 && $output == *"vectors are no files"* ]]
+    [[ $status -eq 1 && $output == *"vectors are not files"* ]]
     run "$IMP" label pile.npy --export tar:x
     [[ $status -eq 1 && $output == *"csv, json, copy"* ]]
     run "$IMP" label pile.npy --project ''

@@ -42,7 +42,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 @test "an unknown option before the command is refused" {
     run --separate-stderr "$IMP" --verbose help
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp: unknown option '--verbose'; only --help and --version stand before a command" ]
+    [ "$stderr" = "imp: unknown option '--verbose'; only --help and --version may come before a command" ]
     for word in --verison --versoin -version; do
         run --separate-stderr "$IMP" $word
         [ "$status" -eq 2 ]
@@ -59,7 +59,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 @test "of folders of known pictures only one is taken, and a second is refused" {
     run --separate-stderr "$IMP" classify --support a --support b c.png
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp classify: one folder is --support, and one --unlabeled; several views are for points" ]
+    [ "$stderr" = "imp classify: give one --support folder and one --unlabeled folder; several views are for points" ]
 }
 
 @test "a mistyped option of a command gets a suggestion" {
@@ -142,7 +142,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}" 2>err &
     cd "$BATS_TEST_TMPDIR"
     run --separate-stderr "$IMP" train --data glyphs --out ""
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp train: option '--out' needs FOLDER, not nothing" ]
+    [ "$stderr" = "imp train: option '--out' needs FOLDER, not an empty value" ]
     run --separate-stderr "$IMP" train --data glyphs --out=
     [ "$status" -eq 2 ]
     run --separate-stderr "$IMP" add "" --support s.npy --labels y.npy

@@ -55,7 +55,7 @@ setup() {
 @test "fit, predict, add: bad input gets a sentence and leaves files alone" {
     run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp fit: needs -o FILE, where to write the mixture" ]
+    [ "$stderr" = "imp fit: give -o FILE, where to write the mixture" ]
     run --separate-stderr "$IMP" fit -o m.safetensors
     [ "$status" -eq 2 ]
     for half in "--labels y.npy" "--support s.npy" "--labels y.npy --unlabeled u.npy"; do
@@ -63,7 +63,7 @@ setup() {
             # shellcheck disable=SC2086 # words are options
             run --separate-stderr "$IMP" $command $half
             [ "$status" -eq 2 ]
-            [ "$stderr" = "imp ${command%% *}: --support FILE and --labels FILE need each other; \
+            [ "$stderr" = "imp ${command%% *}: --support FILE and --labels FILE must be given together; \
 points without labels go to --unlabeled" ]
         done
     done
@@ -106,8 +106,8 @@ one" ]
             run --separate-stderr "$IMP" $command --support s.npy --labels y.npy --unlabeled u.npy \
                 -o ../${PWD##*/}/$file
             [ "$status" -eq 2 ]
-            [ "$stderr" = "imp ${command%% *}: '../${PWD##*/}/$file' is read and cannot be written as \
-well; name another file" ]
+            [ "$stderr" = "imp ${command%% *}: '../${PWD##*/}/$file' is an input and cannot be the \
+output as well; name another file" ]
         done
     done
     for command in "fit -o n.safetensors" "add m.safetensors"; do

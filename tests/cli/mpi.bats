@@ -68,7 +68,7 @@ setup() {
     [ "$(grep -c "imp train: option '--updates'" <<<"$stderr")" -eq 1 ]
     run --separate-stderr ranks 3 demo
     [ "$status" -eq 2 ]
-    [[ $stderr == *"imp: 'demo' is not for several processes; imp-mpi does train, "* ]]
+    [[ $stderr == *"imp: 'demo' cannot run on several processes; imp-mpi has train, "* ]]
     # Only one rank cannot read its part.
     blobs
     cat >unlike <<'SCRIPT'
@@ -96,5 +96,5 @@ SCRIPT
     if [ "$status" -eq 0 ]; then
         skip "this machine has but one instruction set"
     fi
-    [[ $stderr == *"imp: rank 1 on "*" computes with portable and rank 0 on "* ]]
+    [[ $stderr == *"imp: rank 1 on "*" uses portable but rank 0 on "* ]]
 }

@@ -61,7 +61,7 @@ resumes_alike() {
     kill -TERM "$(pgrep -n -f "^$IMP_MPI train .* --out run")"
     wait "$job" || status=$?
     [ "$status" -eq 130 ]
-    grep "stopped after update .*; go on with: imp train --resume run" said
+    grep "stopped after update .*; continue with: imp train --resume run" said
     resumes_alike run
 }
 

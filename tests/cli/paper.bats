@@ -35,7 +35,7 @@ END
     [ "$status" -eq 0 ]
     [ "${lines[0]}" = Omniglot ]
     [[ ${lines[2]} =~ ^\ +ablation-imp-seed1\ +done ]]
-    [[ ${lines[4]} == "Of the runs 2 are done, 0 begun, 0 not begun; "* ]]
+    [[ ${lines[4]} == "2 runs are done, 0 begun, 0 not begun; "* ]]
 
     # --again measures anew, and trains nothing that is trained
     before=$(stat -c %i out/omniglot/*.json)
@@ -88,7 +88,7 @@ END
     run --separate-stderr interrupted_at parts/ablation-imp-seed1 \
         "$IMP" paper "${wanted[@]}" --runs parts --out parts-out
     [ "$status" -eq 130 ]
-    [ "${stderr_lines[-1]}" = "stopped; the same command goes on" ]
+    [ "${stderr_lines[-1]}" = "stopped; the same command continues" ]
     run --separate-stderr "$IMP" paper --list "${wanted[@]}" --runs parts --out parts-out
     [[ ${lines[3]} =~ ^\ +ablation-imp-seed1\ +begun,\ 1\ of\ 6\ updates ]]
     "$IMP" paper "${wanted[@]}" --runs parts --out parts-out --quiet
@@ -104,7 +104,7 @@ END
         --halve-every 0 --alpha 0.2 --seed 1 --out runs/ablation-imp-seed1 --quiet
     run --separate-stderr "$IMP" paper tied "${tiny[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == *"imp paper: ablation-imp-seed1: the run in 'runs/ablation-imp-seed1' has another 'alpha' than the table asks for; "* ]]
+    [[ $stderr == *"imp paper: ablation-imp-seed1: the run in 'runs/ablation-imp-seed1' has a different 'alpha' than the table needs; "* ]]
     [[ $stderr == *"ablation-imp-tied-seed1: measuring"* ]]
     [[ $stderr == *"imp paper: 1 of the runs and pictures failed" ]]
     [[ $stderr != *training* ]]
@@ -113,7 +113,7 @@ END
     mv runs $'red\e[31m'
     run --separate-stderr "$IMP" paper --list tied "${tiny[@]}" --runs $'red\e[31m'
     [ "$status" -eq 1 ]
-    [[ $output == *"the run in 'red?[31m/ablation-imp-seed1' has another 'alpha'"* ]]
+    [[ $output == *"the run in 'red?[31m/ablation-imp-seed1' has a different 'alpha'"* ]]
 }
 
 @test "the figure of lambda is drawn, with its numbers" {
@@ -166,7 +166,7 @@ END
     [[ $output =~ ablation-imp-seed1\ +not\ begun && $output =~ ablation-imp-tied-seed1\ +done ]]
     run --separate-stderr "$IMP" paper mini-5way-1shot-imp "${tiny[@]}"
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: the run 'mini-5way-1shot-imp' is about another dataset than the one given" ]
+    [ "$stderr" = "imp paper: the run 'mini-5way-1shot-imp' needs a dataset that is not given; name it with --data" ]
 }
 
 @test "a damaged result is a sentence" {
@@ -180,7 +180,7 @@ END
 @test "mistakes are sentences" {
     run --separate-stderr "$IMP" paper
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: needs a TABLE, RUNs, or 'all'; 'imp paper --list' lists them" ]
+    [ "$stderr" = "imp paper: give a TABLE, RUNs, or 'all'; 'imp paper --list' lists them" ]
     run --separate-stderr "$IMP" paper alphabts
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp paper: there is no table or run 'alphabts'; did you mean 'alphabets'?" ]
@@ -189,7 +189,7 @@ END
     [[ $stderr == "imp paper: there is no table or run 'nonsense'; tables are all, alphabets, "* ]]
     run --separate-stderr "$IMP" paper ablation-imp alphabets
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: 'alphabets' is no run and stands alone; only runs can be named together" ]
+    [ "$stderr" = "imp paper: 'alphabets' is not a run and must be the only argument; only runs can be combined" ]
     run --separate-stderr "$IMP" paper ablation-imp ablation-inp
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp paper: there is no run 'ablation-inp'; did you mean 'ablation-imp'?" ]
@@ -206,7 +206,7 @@ END
     run --separate-stderr "$IMP" paper --list
     [ "$status" -eq 0 ]
     [ "${lines[1]}" = \
-        "There are no result files in 'results/omniglot'; --out names the folder that theirs is in." ]
+        "There are no result files in 'results/omniglot'; name the folder above theirs with --out." ]
     [[ $output == *"mini-ImageNet"*"no result files in 'results/mini-imagenet'"* ]]
     [[ ${lines[3]} =~ ^\ +alphabets-imp-seed1\ +not\ begun,\ [0-9]+\ updates\ +about\ [0-9:]+$ ]]
     [[ $output == *" 0 begun, "*"estimated at "*" images/s" ]]
@@ -216,13 +216,13 @@ END
     "$IMP" paper tied "${tiny[@]}" --quiet
     run --separate-stderr "$IMP" paper tied "${tiny[@]}" --updates 3 --runs other
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp paper: ablation-imp-seed1: 'out/omniglot/ablation-imp-seed1.json' is the result of a run with another 'updates' than the table asks for; "* ]]
+    [[ $stderr == "imp paper: ablation-imp-seed1: 'out/omniglot/ablation-imp-seed1.json' is the result of a run with a different 'updates' than the table needs; "* ]]
     [ ! -e other/ablation-imp-seed1 ]
     mkdir omniglot
     echo mine >omniglot/README.md
     run --separate-stderr "$IMP" paper tied "${tiny[@]}" --out . --train-nothing
     [ "$status" -eq 1 ]
-    [[ $stderr == *"imp paper: './omniglot/README.md' is no report of the paper's tables and is left as it is; "* ]]
+    [[ $stderr == *"imp paper: './omniglot/README.md' is not a report of the paper's tables and is left alone; "* ]]
     [ "$(cat omniglot/README.md)" = mine ]
 }
 
@@ -256,8 +256,8 @@ mini-semi-5way-1shot-imp-seed1.json " ]
     [[ $output != *Omniglot* && $output == *mini-ImageNet* ]]
     run --separate-stderr "$IMP" paper alphabets --data mini.pack --out out --runs runs
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: the table 'alphabets' is about another dataset than the one given" ]
+    [ "$stderr" = "imp paper: the table 'alphabets' needs a dataset that is not given; name it with --data" ]
     run --separate-stderr "$IMP" paper tied --data mini-imagenet:mini --data mini.pack
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp paper: 'mini-imagenet:mini' and 'mini.pack' are both taken for mini-ImageNet" ]
+    [ "$stderr" = "imp paper: 'mini-imagenet:mini' and 'mini.pack' are both mini-ImageNet; give one of them" ]
 }

@@ -47,8 +47,8 @@ for path in sys.argv[1:]:
 }
 
 # What is said of coloured pictures, behind the command's name.
-doubt="the built-in model knows drawings, and these pictures are coloured: train one with 'imp train \
---data FOLDER', name one with --model, or any network with --embedder"
+doubt="the built-in model knows only drawings, and these pictures are coloured; train a model with 'imp train \
+--data FOLDER', give one with --model, or any network with --embedder"
 
 # The endings of pictures that are read, as sentences list them.
 endings=".png, .jpg, .jpeg, .webp, .heic, .heif, .tif, .tiff, .gif, .bmp"

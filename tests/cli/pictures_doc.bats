@@ -34,7 +34,7 @@ imp() {
     [ "$(find sorted -name '*.png' | wc -l)" -eq 40 ]
     [ "$(wc -l <q.txt)" -eq 40 ]
     grep -q "clusters of 4 classes" output
-    grep -q "against the sub-folders of letters" output
+    grep -q "compared with the sub-folders of letters" output
     # What embed says of the built-in model is what the page says, and what it gives to fit.
     [ ! -f "$built_in" ] || [ "$(grep -c -- "$(grep -m 1 -o -- '--sigma-l .*' said)" \
         "$root/docs/pictures.md")" -eq 2 ]

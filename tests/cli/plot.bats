@@ -65,15 +65,15 @@ CHECK
         [ "$stderr" = "imp plot: $2" ]
     }
     fails 1 "there is no run in 'nowhere': it has no settings.json" nowhere
-    fails 2 "cannot draw 'x.pdf': its name must end in .png, .svg or .html" imp -o x.pdf
-    fails 2 "--follow goes with a page: -o training.html" imp --follow
+    fails 2 "cannot plot to 'x.pdf': its name must end in .png, .svg or .html" imp -o x.pdf
+    fails 2 "--follow needs a page: -o training.html" imp --follow
     mkdir -p broken && cp imp/settings.json broken
     echo "no log" >broken/log.jsonl
     run --separate-stderr "$IMP" plot broken
     [ "$status" -eq 1 ]
     [[ $stderr == "imp plot: broken/log.jsonl: line 1: "* ]]
     : >broken/log.jsonl
-    fails 1 "there is nothing to draw: no line of a log has been written yet" broken
+    fails 1 "there is nothing to plot yet: the logs are empty" broken
     before=$(sha256sum imp/log.csv)
     run --separate-stderr "$IMP" plot imp -o imp/log.csv
     [ "$status" -eq 2 ]

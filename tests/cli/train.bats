@@ -190,7 +190,7 @@ CHECK
     done
     run --separate-stderr "$IMP" train --resume run --updates 9
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp train: the run has made 12 updates and cannot be ended at 9; 'updates' can only \
+    [ "$stderr" = "imp train: the run has made 12 updates and cannot end at 9; 'updates' can only \
 be raised" ]
     [ "$(cat run/* | sha256sum)" = "$before" ]
     "$IMP" train --quiet --resume run --updates 18 --validate-every 6 --log-every 2 \
@@ -297,8 +297,8 @@ be raised" ]
     [ -z "$stderr" ]
     IMP_ISA=avx2 run --separate-stderr "$IMP" train --quiet --resume run --updates 12
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp train: the run was computed with portable and goes on with avx2, so that it \
-will end in other bits than on one of them; IMP_ISA=portable goes on as it began" ]
+    [ "$stderr" = "imp train: the run was computed with portable and continues with avx2, so its \
+result will have different bits; IMP_ISA=portable continues as it began" ]
 }
 
 @test "a damaged checkpoint is passed over for the one before, to the same bits" {
@@ -314,8 +314,8 @@ with open(sys.argv[1], "r+b") as file:
 END
     run --separate-stderr "$IMP" train --quiet --resume run --updates 20
     [ "$status" -eq 0 ]
-    [[ $stderr == "imp train: run/checkpoint.safetensors: it is damaged: "*"; the run goes on from \
-the checkpoint before it, of update "1[02]", 'run/checkpoint.previous.safetensors'" ]]
+    [[ $stderr == "imp train: run/checkpoint.safetensors: it is damaged: "*"; the run continues from \
+the previous checkpoint, of update "1[02]", 'run/checkpoint.previous.safetensors'" ]]
     cmp run/model.safetensors whole/model.safetensors
 }
 
@@ -333,10 +333,10 @@ the checkpoint before it, of update "1[02]", 'run/checkpoint.previous.safetensor
 @test "a loss that explodes ends the run at its update and names the last checkpoint" {
     run --separate-stderr "$IMP" train --quiet --out run "${tiny[@]}" --rate 1e20
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: update 2: "*"; the last good checkpoint, of update 0, is 'run/checkpoint.safetensors'" ]]
+    [[ $stderr == "imp train: update 2: "*"; the last intact checkpoint, of update 0, is 'run/checkpoint.safetensors'" ]]
     run --separate-stderr "$IMP" train --quiet --out limited "${tiny[@]}" --loss-limit 0.0001
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: update 1: the loss is "*", beyond its limit of 0.0001;"* ]]
+    [[ $stderr == "imp train: update 1: the loss is "*", above its limit of 0.0001;"* ]]
 }
 
 @test "a method without a gradient is refused before anything is written" {
@@ -360,11 +360,11 @@ the checkpoint before it, of update "1[02]", 'run/checkpoint.previous.safetensor
     "$IMP" train --quiet --resume run --data same.pack --updates 14
     run --separate-stderr "$IMP" train --resume run --data other.pack
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: the data is not what was trained on: its fingerprint is "* ]]
+    [[ $stderr == "imp train: this is not the training data: its fingerprint is "* ]]
     "$IMP" data pack glyphs split.pack --size 16 --alphabets 10 --split super-classes:0.2/0.4/0.4
     run --separate-stderr "$IMP" train --resume run --data split.pack --updates 16
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp train: the classes are not split as they were in training, "* ]]
+    [[ $stderr == "imp train: the classes are not split as in training, "* ]]
 }
 
 @test "a recipe sets what it says, and the command line goes before it" {
@@ -404,7 +404,7 @@ END
     [ ! -e run ]
     run --separate-stderr "$IMP" train "${tiny[@]}"
     [ "$status" -eq 2 ]
-    [[ $stderr == "imp train: needs --out FOLDER"* ]]
+    [[ $stderr == "imp train: give --out FOLDER"* ]]
 }
 
 @test "data whose name is not UTF-8 is refused, as settings could not keep it" {
@@ -412,7 +412,7 @@ END
     "$IMP" data export glyphs "$folder" --alphabets 5 --fewest-characters 4 --most-characters 4
     run --separate-stderr "$IMP" train --quiet --data "$folder" --updates 1 --out run
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp train: 'data' is '$folder', which is not UTF-8, and so cannot be kept with a \
+    [ "$stderr" = "imp train: 'data' is '$folder', which is not UTF-8 and cannot be recorded with a \
 run; rename it, or make a symbolic link to it" ]
     [ ! -e run ]
     ln -s "$folder" link
@@ -431,7 +431,7 @@ run; rename it, or make a symbolic link to it" ]
     wait $! || status=$?
     [ "$status" -eq 130 ]
     line=$(tail -n 1 err)
-    eval "words=(${line#*go on with: })"
+    eval "words=(${line#*continue with: })"
     # shellcheck disable=SC2154 # made by eval
     [ "${words[*]:0:3}" = "imp train --resume" ]
     [ "${words[3]}" = "$folder" ]

@@ -16,9 +16,9 @@ setup() {
 @test "train on a folder: what was chosen is said, and is in the settings" {
     run --separate-stderr "$IMP" train --data "$BATS_FILE_TMPDIR/shapes" --out run "${small[@]}"
     [ "$status" -eq 0 ]
-    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; settings chosen where not given:" ]
     [ "${stderr_lines[1]}" = \
-        "  pictures  28x28, gray, inverted because the ground is light, not turned" ]
+        "  pictures  28x28, gray, inverted because the background is light, not rotated" ]
     [ "${stderr_lines[2]}" = \
         "  split     3 labels train, 0 validate, 0 test (--split classes:1/0/0)" ]
     [ "${stderr_lines[3]}" = "  episodes  3-way 2-shot, up to 5 queries of each class" ]
@@ -45,10 +45,10 @@ setup() {
 
 @test "train on a folder: the help and the manual say that its defaults are chosen" {
     for option in --help --help-all; do
-        "$IMP" train $option | grep -qxF "Data (what is not given is chosen to suit a folder)"
+        "$IMP" train $option | grep -qxF "Data (for a folder, the command chooses what is not given)"
         [ "$("$IMP" train $option | grep -c '(likewise)$')" -eq 3 ]
     done
-    "$IMP" help --man train | tr '\n' ' ' | grep -q "are chosen by what is in it instead, and said"
+    "$IMP" help --man train | tr '\n' ' ' | grep -q "the command instead chooses the size and ink"
 }
 
 @test "train on a folder: what is given stays, and quiet is quiet" {
@@ -74,7 +74,7 @@ setup() {
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
     [ "$status" -eq 0 ]
     [ "${stderr_lines[0]}" = \
-        "31 pictures in 8 classes, 2 to 5 in each; chosen where it was not given:" ]
+        "31 pictures in 8 classes, 2 to 5 in each; settings chosen where not given:" ]
     [ "${stderr_lines[2]}" = \
         "  split     6 labels train, 2 validate, 0 test (--split classes:0.75/0.25/0)" ]
     [ "${stderr_lines[3]}" = "  episodes  5-way 1-shot, up to 5 queries of each class" ]
@@ -95,11 +95,11 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     noise small 60,40
     run --separate-stderr "$IMP" train --data small --out small-run "${small[@]}" --updates 1
     [ "$status" -eq 0 ]
-    [ "${stderr_lines[1]}" = "  pictures  40x40, RGB, not turned" ]
+    [ "${stderr_lines[1]}" = "  pictures  40x40, RGB, not rotated" ]
     noise data 120,90
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}" --updates 1
     [ "$status" -eq 0 ]
-    [ "${stderr_lines[1]}" = "  pictures  84x84, RGB, not turned" ]
+    [ "${stderr_lines[1]}" = "  pictures  84x84, RGB, not rotated" ]
     grep -qF '"sigma-l": 15.0' run/settings.json
     grep -Eq '"alpha": 1\.0+1?e-0?5' run/settings.json
 }
@@ -114,12 +114,12 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     echo notes >data/none/notes.txt
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
     [ "$status" -eq 0 ]
-    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; settings chosen where not given:" ]
     [ "${stderr_lines[1]}" = "  left out  4 unlabelled pictures are not used" ]
     [ "${stderr_lines[2]}" = "  left out  2 sub-folders have no pictures: 'none', ..." ]
     [[ "${stderr_lines[3]}" = "  pictures  28x28, gray, inverted"* ]]
     "$IMP" data info data --json | diff - <(sed '/^  "images"/a\  "unlabeled": 4,' before)
-    "$IMP" data info data | grep -q '^unlabelled   4, in no class and not used$'
+    "$IMP" data info data | grep -q '^unlabelled   4, without a class, not used$'
     rm -r data/_unlabeled data/none
     /usr/bin/python3 -m zipfile -c data.zip data
     run --separate-stderr "$IMP" train --data data.zip --out zip "${small[@]}"
@@ -134,9 +134,9 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
     [ "$status" -eq 0 ]
     [ "${stderr_lines[1]}" = \
-        "  left out  2 pictures of kinds that are not read: 'ring/a.svg', 'ring/b.avif'" ]
+        "  left out  2 pictures in formats that are not read: 'ring/a.svg', 'ring/b.avif'" ]
     "$IMP" data info data | grep -qx \
-        "left out     2 pictures of kinds that are not read: 'ring/a.svg', 'ring/b.avif'"
+        "left out     2 pictures in formats that are not read: 'ring/a.svg', 'ring/b.avif'"
     "$IMP" data info data --json | grep -q '"passed_over": 2'
 }
 
@@ -144,7 +144,7 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     (cd "$BATS_FILE_TMPDIR" && /usr/bin/python3 -m zipfile -c "$BATS_TEST_TMPDIR/s.zip" shapes)
     run --separate-stderr "$IMP" train --data s.zip --out run "${small[@]}"
     [ "$status" -eq 0 ]
-    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; chosen where it was not given:" ]
+    [ "${stderr_lines[0]}" = "12 pictures in 3 classes, 4 in each; settings chosen where not given:" ]
 }
 
 @test "train on a folder: a broken picture is left out where that is wanted, and named" {
@@ -168,7 +168,7 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     [ -s run/model.safetensors ]
     run --separate-stderr "$IMP" train --data "$BATS_FILE_TMPDIR/shapes" --out no --minutes 1 --updates 5
     [ "$status" -eq 2 ]
-    [ "$stderr" = "imp train: --minutes decides how many updates there are; give it or --updates" ]
+    [ "$stderr" = "imp train: --minutes determines the number of updates; give either --minutes or --updates" ]
     [ ! -e no ]
 }
 
@@ -184,12 +184,12 @@ fails() { # SENTENCE ARGUMENT...
     fails "empty: there are no pictures ($endings)" --data empty
     mkdir -p one
     cp -r "$BATS_FILE_TMPDIR/shapes/ring" one/ring
-    fails "'one' has one class, 'ring'; to learn what tells classes apart takes at least two" \
+    fails "'one' has only one class, 'ring'; training needs at least two" \
         --data one
     mkdir -p one/bars
     cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" one/bars
-    fails "the class 'bars' of 'one' has one picture; training needs two of each class, one to \
-learn from and one to ask for" --data one
+    fails "the class 'bars' of 'one' has one picture; training needs at least two of each class, a \
+support and a query" --data one
     mkdir -p heap/_unlabeled
     cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" heap/stray.png
     cp "$BATS_FILE_TMPDIR/shapes/bars/1.png" heap/_unlabeled

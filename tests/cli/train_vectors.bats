@@ -27,10 +27,10 @@ setup() {
     run --separate-stderr "$IMP" train --data vectors:x.npy,y.npy --out said "${small[@]}"
     [ "$status" -eq 0 ]
     [ "${stderr_lines[0]}" = \
-        "160 points in 4 classes, 24 in each that trains; chosen where it was not given:" ]
+        "160 points in 4 classes, 24 in each that trains; settings chosen where not given:" ]
     [ "${stderr_lines[1]}" = "  network   8 numbers to standard,linear:3" ]
-    [ "${stderr_lines[2]}" = "  split     by points, since the classes are few: parts of all of \
-them train, validate and test" ]
+    [ "${stderr_lines[2]}" = "  split     by points, because there are few classes: parts of \
+each train, validate and test" ]
     [ "${stderr_lines[3]}" = "            (--split points:0.6/0.2/0.2)" ]
     [ "${stderr_lines[4]}" = "  episodes  4-way 5-shot, up to 5 queries of each class" ]
     grep -qF '"network": "standard,linear:3"' said/settings.json
@@ -76,10 +76,10 @@ them train, validate and test" ]
     [[ "$output" == *"'standard' is the first layer"* ]]
     npy one.npy 'np.zeros(160, int)'
     run "$IMP" train --data vectors:x.npy,one.npy --out no
-    [[ "$output" == *"takes at least two"* ]]
+    [[ "$output" == *"training needs at least two"* ]]
     npy narrow.npy 'np.load("x.npy")[:, :5]'
     run "$IMP" eval --model run/model.safetensors --data vectors:narrow.npy,y.npy
-    [[ "$output" == *"takes vectors of 8 numbers, and those of 'vectors:narrow.npy,y.npy' have 5"* ]]
+    [[ "$output" == *"needs vectors of 8 numbers, but those of 'vectors:narrow.npy,y.npy' have 5"* ]]
     [ ! -e no ]
 }
 
@@ -94,10 +94,10 @@ assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "f
     "$IMP" model export run/model.safetensors --onnx run/model.onnx
     [ -s run/model.onnx ]
     run "$IMP" embed x.npy -o no.npy
-    [[ "$output" == *"--model FILE says which model embeds them"* ]]
+    [[ "$output" == *"give the model that embeds them with --model FILE"* ]]
     npy narrow.npy 'np.load("x.npy")[:, :5]'
     run "$IMP" embed narrow.npy --model run/model.safetensors -o no.npy
-    [[ "$output" == *"its points have 5 dimensions, and run/model.safetensors takes 8"* ]]
+    [[ "$output" == *"its points have 5 dimensions, but run/model.safetensors needs 8"* ]]
     run "$IMP" embed x.npy --model run/model.safetensors -o x.npy
     [ "$status" -eq 2 ]
     [ ! -e no.npy ]
@@ -114,6 +114,6 @@ assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "f
     run --separate-stderr "$IMP" predict "${model[@]}" m.safetensors x.npy --truth y.txt --json
     json 'o["accuracy"] > 0.95'
     run "$IMP" fit "${model[@]}" --support x.npy --support x.npy --labels y.npy -o no.safetensors
-    [[ "$output" == *"--model embeds points of one view, and here are 2"* ]]
+    [[ "$output" == *"--model embeds points with one view, but these have 2"* ]]
     [ ! -e no.safetensors ]
 }

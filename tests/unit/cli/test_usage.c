@@ -99,7 +99,7 @@ static void help_leaves_out_the_rest_and_ranges(void **state)
               "                        that it takes two lines\n"
               "  --json                write JSON\n"
               "\n"
-              "  -h, --help            this help; --help-all tells all options and values\n"
+              "  -h, --help            this help; --help-all shows all options and values\n"
               "\n"
               "Examples\n"
               "  imp fit a.npy b.npy\n"

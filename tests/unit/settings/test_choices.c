@@ -125,7 +125,7 @@ static void too_little_is_a_sentence(void **state)
     imp_settings settings = open_settings();
     imp_survey one = {.classes = 1, .pictures = 5, .smallest = 5, .smallest_class = "cats"};
     assert_int_equal(imp_choices_before(&settings, &one, "d", &error), IMP_EINVAL);
-    assert_non_null(strstr(error.message, "'d' has one class, 'cats'"));
+    assert_non_null(strstr(error.message, "'d' has only one class, 'cats'"));
     imp_survey few = {.classes = 2, .pictures = 3, .smallest = 1, .smallest_class = "dogs"};
     assert_int_equal(imp_choices_before(&settings, &few, "d", &error), IMP_EINVAL);
     assert_non_null(strstr(error.message, "the class 'dogs' of 'd' has one picture"));
