@@ -158,7 +158,7 @@ class Embeddings(unittest.TestCase):
         np.testing.assert_array_equal(embedding(pictures[1][np.newaxis]), expected[1:2])
         with self.assertRaisesRegex(ValueError, r"a picture has the shape \(4,\)"):
             embedding([np.zeros(4, np.uint8)])
-        with self.assertRaisesRegex(ValueError, "picture 0: the picture is 4x9x9; it may be gray"):
+        with self.assertRaisesRegex(ValueError, "picture 0: the picture is 4x9x9; it must be gray"):
             embedding(np.zeros((1, 9, 9, 4), np.uint8))
 
     def test_the_built_in_model(self):

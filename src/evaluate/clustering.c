@@ -1,6 +1,5 @@
 /*
- * clustering.c - unsupervised episodes clustered and measured, and lambda chosen on such
- * episodes.
+ * clustering.c - clusters unsupervised episodes, measures the result, and chooses lambda on them.
  */
 #include "evaluate/clustering.h"
 
@@ -57,7 +56,7 @@ imp_episode_options imp_clustering_task(const imp_settings *settings, imp_purpos
 
 enum { PURITY, NMI, AMI, CLUSTERS, MEASURES };
 
-/* What a rule did in one episode. */
+/* A rule's scores in one episode. */
 typedef struct score {
     double value[MEASURES];
 } score;
@@ -103,7 +102,7 @@ static imp_status visit(const imp_task *task, const float *embeddings, int worke
     return status;
 }
 
-/* The mean of one measure of the scores of a rule. */
+/* The mean of one of a rule's scores. */
 static imp_interval mean_of(const score *scores, size_t episodes, int measure, double *column)
 {
     for (size_t e = 0; e < episodes; e++)
@@ -119,7 +118,7 @@ imp_status imp_evaluate_clustering(const imp_encoder *encoder, const imp_dataset
     imp_status status = check_kind(options, error);
     for (size_t r = 0; r < count && !status; r++)
         if (isnan(rules[r].rule.lambda))
-            status = imp_fail(error, IMP_EINVAL, "clustering is measured by a given lambda");
+            status = imp_fail(error, IMP_EINVAL, "clustering needs a given lambda");
     if (status)
         return status;
     contest all = {.rules = rules,
@@ -151,7 +150,7 @@ imp_status imp_evaluate_clustering(const imp_encoder *encoder, const imp_dataset
 /* ---- choosing lambda ---- */
 
 typedef struct collection {
-    imp_labeled_points *episodes; /* their arrays are its own */
+    imp_labeled_points *episodes; /* it owns their arrays */
     size_t dimensions;
 } collection;
 
@@ -185,7 +184,7 @@ imp_status imp_tune_clustering(const imp_encoder *encoder, const imp_dataset *da
         return imp_fail_memory(error, "the points of the episodes");
     imp_evaluate_options silently = *options;
     silently.progress = NULL;
-    silently.ranks = NULL; /* all need all points */
+    silently.ranks = NULL; /* every rank needs all points */
     imp_tuning tuning = {
         .threads = options->threads, .progress = options->progress, .context = options->context};
     status = imp_each_episode(encoder, dataset, &silently, collect, &all, error);

@@ -1,4 +1,4 @@
-/* contestant.c - what of a model an evaluation takes over. */
+/* contestant.c - what an evaluation takes over from a model. */
 #include "evaluate/contestant.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 imp_settings imp_settings_of_model(const imp_model *model)
 {
     imp_settings settings = model->settings;
-    settings.texts = NULL; /* the model keeps them */
+    settings.texts = NULL; /* the model still owns them */
     settings.queries = 0;
     settings.size = (int64_t)imp_network_options_of(model->network)->height;
     return settings;
 }
 
-/* Whether the method is the one that was trained, with the variances that it has learned. */
+/* Whether the method is the trained one, with its learned variances. */
 static bool has_learned(const imp_model *model, const imp_settings *own,
                         const imp_learner_options *options)
 {
@@ -33,7 +33,7 @@ imp_contestant imp_contestant_of(const imp_model *model, const imp_settings *set
     const imp_settings *trained = &model->settings;
     imp_settings own = *settings, apt = imp_settings_for(trained, own.method);
     imp_rule theirs = trained->rule;
-    /* What is still as the model was trained need not suit another method. */
+    /* The model's own parameters need not suit another method. */
     for (size_t i = 0; imp_rule_option_at(i); i++) {
         double *number = imp_rule_number(&own.rule, i);
         if (imp_same_value(*number, *imp_rule_number(&theirs, i)))
@@ -45,7 +45,7 @@ imp_contestant imp_contestant_of(const imp_model *model, const imp_settings *set
     if (!same)
         memset(own.learner_own, 0, sizeof own.learner_own);
     imp_learner_options options = imp_settings_learner(&own);
-    options.way = imp_settings_learner(trained).way; /* what was learned may depend on it */
+    options.way = imp_settings_learner(trained).way; /* the learned parameters may depend on it */
     bool learned = model->values && same &&
                    (!learner || !learner->by_method || has_learned(model, &own, &options));
     return (imp_contestant){.learner = own.learner,

@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "episode/draw.h"
 
-/* What one thread works with. */
+/* The state of one thread. */
 typedef struct desk {
     imp_network *network; /* NULL: the encoder embeds */
     float *pixels, *embeddings;
@@ -88,7 +88,7 @@ static void visit_block(size_t share, int worker, void *context)
     imp_status status = visit_one(work, index, worker, &error);
     imp_first_failure_note(&work->failure, index, status, &error);
     size_t done = atomic_fetch_add(&work->done, 1) + 1;
-    if (worker != 0) /* which is the caller's thread */
+    if (worker != 0) /* the caller's thread */
         return;
     if (options->progress)
         options->progress(done, work->count, options->context);
@@ -156,7 +156,7 @@ imp_status imp_each_episode(const imp_encoder *encoder, const imp_dataset *datas
         status = imp_first_failure_end(&work.failure, error);
         if (!status && atomic_load(&work.stopped))
             status =
-                imp_fail(error, IMP_EINVAL, "the evaluation was ended after %zu of %zu episodes",
+                imp_fail(error, IMP_EINVAL, "the evaluation was stopped after %zu of %zu episodes",
                          atomic_load(&work.done), work.count);
     }
     clear(&work);

@@ -1,6 +1,6 @@
 /*
- * evaluate.c - test and validation episodes side by side, every episode embedded once for all
- * learners that take embeddings.
+ * evaluate.c - runs test and validation episodes in parallel, embedding each once for all learners
+ * that use embeddings.
  */
 #include "evaluate/evaluate.h"
 
@@ -11,22 +11,22 @@
 #include "base/parallel.h"
 #include "evaluate/each_episode.h"
 
-/* What a contestant did in one episode. */
+/* A contestant's results in one episode. */
 typedef struct score {
     double accuracy, open_accuracy, clusters, clusters_per_class, unlabeled, loss, lambda;
 } score;
 
-/* A learner solves one episode at a time, so that each thread has its own. */
+/* A learner solves one episode at a time, so each thread has its own. */
 typedef struct seat {
     imp_learner *learner;
-    imp_network *network; /* of a learner that does not embed */
+    imp_network *network; /* for a learner that does not use embeddings */
 } seat;
 
 typedef struct evaluation {
     seat *seats; /* (threads, contestants) */
     int threads;
     size_t contestants, episodes, dimensions;
-    bool embeds;   /* any of them */
+    bool embeds;   /* whether any learner needs it */
     score *scores; /* (contestants, episodes) */
 } evaluation;
 
@@ -82,9 +82,10 @@ static imp_status take_seat(seat *own, const imp_contestant *contestant, imp_net
     if (status || !contestant->values)
         return status;
     if (contestant->value_count != own->learner->value_count)
-        return imp_fail(error, IMP_EINVAL,
-                        "the learner '%s' has %zu parameters beside its network, and %zu are known",
-                        name_of(contestant), own->learner->value_count, contestant->value_count);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "the learner '%s' has %zu parameters besides its network, but %zu values are given",
+            name_of(contestant), own->learner->value_count, contestant->value_count);
     imp_learner_set(own->learner, contestant->values);
     return IMP_OK;
 }

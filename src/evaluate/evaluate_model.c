@@ -1,5 +1,5 @@
 /*
- * evaluate_model.c - evaluation for programs outside: a model's settings and data put together.
+ * evaluate_model.c - the public evaluation: combines a model, its settings and data.
  */
 #include <imp/evaluate.h>
 
@@ -41,10 +41,10 @@ imp_status imp_check_images(const imp_model *model, const imp_settings *settings
         return IMP_OK;
     if (side == 1 && input->height == 1 && input->width == 1)
         return imp_fail(error, IMP_EINVAL,
-                        "'%s' takes vectors of %zu numbers, and those of '%s' have %u", model->name,
+                        "'%s' needs vectors of %zu numbers, but those of '%s' have %u", model->name,
                         input->channels, settings->data, channels);
     return imp_fail(error, IMP_EINVAL,
-                    "'%s' takes images of %zux%zux%zu, and those of '%s' are %ux%ux%u; --size and "
+                    "'%s' needs images of %zux%zux%zu, but those of '%s' are %ux%ux%u; --size and "
                     "--colour change that",
                     model->name, input->channels, input->height, input->width, settings->data,
                     channels, side, side);

@@ -6,11 +6,11 @@
 
 #include <stdint.h>
 
-/* A model file, and its bytes; 0 where none was built in. */
+/* A model file, and its size; 0 if none was built in. */
 extern const unsigned char imp_built_in_model[];
 extern const uint64_t imp_built_in_model_size;
 
-/* What it is called: the name of the file without its ending. */
+/* Its name: the file name without its extension. */
 extern const char imp_built_in_model_name[];
 
 #endif

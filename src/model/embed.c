@@ -1,8 +1,8 @@
 /*
- * embed.c - pictures of files and of memory through a model, a few hundred at a time.
+ * embed.c - embeds pictures from files and from memory, a few hundred at a time.
  *
- * Pictures of any size and kind are made what the model was trained on: its size, gray or RGB, and
- * its ink.
+ * Pictures of any size and kind are converted to what the model was trained on: its size, its
+ * channels (gray or RGB) and its ink.
  */
 #include "model/embed.h"
 
@@ -19,9 +19,10 @@ enum { BATCH = 256 };
 
 static imp_status needs_network(const imp_model *model, imp_error *error)
 {
-    return model->embedder ? imp_fail(error, IMP_EUNSUPPORTED,
-                                      "the model has an embedder, which takes files and no pixels")
-                           : IMP_OK;
+    return model->embedder
+               ? imp_fail(error, IMP_EUNSUPPORTED,
+                          "the model has an embedder, which reads files, not pixels; give it files")
+               : IMP_OK;
 }
 
 imp_status imp_model_embed(const imp_model *model, const float *images, size_t count, int threads,
@@ -35,10 +36,10 @@ imp_status imp_model_embed(const imp_model *model, const float *images, size_t c
 
 /* ---- the work on a batch ---- */
 
-/* Bytes, as pictures are, and floats, as the network takes them; of one batch. */
+/* One batch: pictures as bytes, and as floats for the network. */
 typedef struct desk {
     const imp_model_info *model;
-    size_t bytes; /* of an image */
+    size_t bytes; /* per image */
     uint8_t *planes;
     float *pixels;
 } desk;
@@ -59,7 +60,7 @@ static void clear_desk(desk *own)
     imp_release(own->pixels);
 }
 
-/* Embeds the planes. The scale is that of imp_images_to_floats(). */
+/* Embeds the planes, scaled as by imp_images_to_floats(). */
 static imp_status embed_planes(const desk *own, const imp_model *model, size_t count, int threads,
                                float *embeddings, imp_error *error)
 {
@@ -70,22 +71,23 @@ static imp_status embed_planes(const desk *own, const imp_model *model, size_t c
 
 /* ---- pictures in files ---- */
 
-/* Pictures are made square, and gray or RGB. */
+/* Pictures become square, and gray or RGB. */
 static imp_status check_model(const imp_model_info *model, imp_error *error)
 {
     if (model->height == 1 && model->width == 1)
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "the model takes vectors of %zu dimensions%s%s; for pictures and files it "
-                        "needs the embedder that makes them",
-                        model->channels, model->embedded_by[0] ? " by " : "", model->embedded_by);
+                        "the model needs vectors of %zu dimensions%s%s; for pictures and files, "
+                        "give the embedder that makes them",
+                        model->channels, model->embedded_by[0] ? " from " : "", model->embedded_by);
     if (model->height == model->width && (model->channels == 1 || model->channels == 3))
         return IMP_OK;
-    return imp_fail(error, IMP_EUNSUPPORTED,
-                    "the model's images are %zux%zux%zu; pictures are made square, and gray or RGB",
-                    model->channels, model->height, model->width);
+    return imp_fail(
+        error, IMP_EUNSUPPORTED,
+        "the model's images are %zux%zux%zu, but pictures can only be made square, and gray or RGB",
+        model->channels, model->height, model->width);
 }
 
-/* A picture that cannot be read has its fault in the gallery then. */
+/* A picture that cannot be read gets its fault in the gallery. */
 static imp_status embed_by_network(const imp_model *model, imp_gallery *gallery, int threads,
                                    const imp_embed_listener *listener, float *embeddings,
                                    imp_error *error)
@@ -100,7 +102,7 @@ static imp_status embed_by_network(const imp_model *model, imp_gallery *gallery,
         status = make_desk(&own, model, gallery->count, error);
     for (size_t first = 0; first < gallery->count && !status; first += BATCH) {
         size_t left = gallery->count - first, count = left < BATCH ? left : BATCH;
-        memset(own.planes, 0, count * own.bytes); /* of those that cannot be read */
+        memset(own.planes, 0, count * own.bytes); /* for pictures that cannot be read */
         status = imp_gallery_read(gallery, first, count, &format, threads, own.planes, error);
         if (!status)
             status = embed_planes(&own, model, count, threads,
@@ -112,7 +114,7 @@ static imp_status embed_by_network(const imp_model *model, imp_gallery *gallery,
     return status;
 }
 
-/* Files into the embedder's vectors, and those through the network. */
+/* Embeds files with the embedder, and its vectors with the network, if there is one. */
 static imp_status embed_by_both(const imp_model *model, imp_gallery *gallery, int threads,
                                 const imp_embed_listener *listener, float *embeddings,
                                 imp_error *error)
@@ -146,7 +148,7 @@ static imp_status embed_all(const imp_model *model, imp_gallery *gallery, int th
     return embed_by_network(model, gallery, threads, listener, embeddings, error);
 }
 
-/* Takes the pictures with faults out, and their rows. */
+/* Removes pictures with faults, and their rows. */
 static void skip_broken(imp_gallery *gallery, size_t dimensions, const imp_embed_listener *listener,
                         float *embeddings)
 {
@@ -167,13 +169,13 @@ static imp_status first_fault(const imp_gallery *gallery, imp_error *error)
     return fault ? imp_fail(error, fault->status, "%s", fault->sentence) : IMP_OK;
 }
 
-/* What a rank tells of a picture that it has read. */
+/* What a rank reports of a picture it has read. */
 typedef struct note {
     bool coloured, broken;
     imp_error error;
 } note;
 
-/* Pictures first .. first + count - 1, which rank `from` has embedded, become known to all. */
+/* Shares pictures first .. first + count - 1, embedded by rank `from`, with all ranks. */
 static imp_status tell_block(imp_gallery *gallery, const imp_ranks *ranks, int from, size_t first,
                              size_t count, note *notes, imp_error *error)
 {
@@ -216,7 +218,7 @@ imp_status imp_embed_gallery(const imp_model *model, imp_gallery *gallery, const
                              imp_error *error)
 {
     size_t dimensions = imp_model_info_of(model)->dimensions, begin, end;
-    imp_gallery share = *gallery; /* whose pictures are the gallery's */
+    imp_gallery share = *gallery; /* whose pictures belong to the gallery */
     imp_ranks_share(ranks, imp_rank_of(ranks), gallery->count, &begin, &end);
     share.pictures += begin;
     share.count = end - begin;
@@ -233,7 +235,7 @@ imp_status imp_model_embed_files(const imp_model *model, const char *const *path
                                  int threads, imp_file_fault *fault, void *context,
                                  float *embeddings, imp_error *error)
 {
-    /* a gallery that does not own the paths, and is not cleared for that */
+    /* a gallery that does not own its paths, so it is not cleared */
     imp_gallery gallery = {.pictures = imp_allocate_zeroed(count, sizeof *gallery.pictures),
                            .count = count};
     if (!gallery.pictures)
@@ -263,19 +265,19 @@ static imp_status check_picture(const imp_model_info *model, const imp_picture *
         return imp_fail(error, IMP_EINVAL, "the picture is empty");
     if (!fits && (!known || picture->width > UINT32_MAX || picture->height > UINT32_MAX))
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "the picture is %zux%zux%zu; it may be gray (1) or RGB (3), or just as the "
-                        "model's images, %zux%zux%zu",
+                        "the picture is %zux%zux%zu; it must be gray (1) or RGB (3), or exactly "
+                        "like the model's images, %zux%zux%zu",
                         picture->channels, picture->height, picture->width, model->channels,
                         model->height, model->width);
     if (fits && !known && model->inversion == IMP_INVERT_LIGHT)
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "the picture has %zu channels, and so no light ground; that is told for "
-                        "gray and RGB",
+                        "a light background cannot be detected in a picture with %zu channels, "
+                        "only in gray and RGB",
                         picture->channels);
     return IMP_OK;
 }
 
-/* A picture of another size or kind. */
+/* A picture of a different size or kind. */
 static imp_status fit(const imp_model_info *model, const imp_image *image, bool invert,
                       uint8_t *planes, imp_error *error)
 {
@@ -292,7 +294,7 @@ static imp_status fit(const imp_model_info *model, const imp_image *image, bool 
     return status;
 }
 
-/* One picture into the model's planes. */
+/* Converts one picture to the model's planes. */
 static imp_status prepare(const imp_model_info *model, const imp_picture *picture, uint8_t *planes,
                           imp_error *error)
 {
@@ -315,7 +317,7 @@ static imp_status prepare(const imp_model_info *model, const imp_picture *pictur
 typedef struct batch {
     const desk *own;
     const imp_picture *pictures;
-    size_t first; /* its number in the call */
+    size_t first; /* its index in the call */
     imp_first_failure failure;
 } batch;
 

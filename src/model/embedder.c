@@ -1,8 +1,8 @@
 /*
- * embedder.c - asks an embedder for what the cache does not have, and goes on after its crashes.
+ * embedder.c - asks an embedder for vectors that are not cached, and recovers from its crashes.
  *
- * A crash in a batch does not tell on which file it was. So the files of that batch that have no
- * answer are asked for again one by one, and one that makes the program fail alone is at fault.
+ * A crash in a batch does not show which file caused it. So the unanswered files of that batch are
+ * asked for again one by one, and a file on which the program fails alone is at fault.
  */
 #define _DEFAULT_SOURCE /* mkdtemp */
 
@@ -45,7 +45,7 @@ static imp_status name_command(const imp_embedder *embedder, imp_status status, 
     return status;
 }
 
-/* Starts the program, and checks that it is what it was. */
+/* Starts the program, and checks that it is the same embedder as before. */
 static imp_status start(imp_embedder *embedder, imp_error *error)
 {
     imp_embedder_hello hello;
@@ -53,8 +53,9 @@ static imp_status start(imp_embedder *embedder, imp_error *error)
     if (status)
         return status;
     if (embedder->hello.object && !imp_embedder_hello_equal(&hello, &embedder->hello)) {
-        status = imp_fail(error, IMP_EIO, "it was %.100s %.100s before and is %.100s %.100s now",
-                          embedder->hello.name, embedder->hello.version, hello.name, hello.version);
+        status =
+            imp_fail(error, IMP_EIO, "it was '%.100s %.100s' before and is '%.100s %.100s' now",
+                     embedder->hello.name, embedder->hello.version, hello.name, hello.version);
         imp_embedder_stop(&embedder->process);
         imp_embedder_hello_clear(&hello);
         return status;
@@ -161,7 +162,7 @@ static void digest_one(size_t picture, int worker, void *context)
     imp_release(bytes);
 }
 
-/* Finds what is known, and lists what is not. */
+/* Takes what is cached, and lists what is missing. */
 static imp_status look_up(job *work, int threads, imp_error *error)
 {
     imp_gallery *gallery = work->gallery;
@@ -189,7 +190,7 @@ static imp_status look_up(job *work, int threads, imp_error *error)
 
 /* ---- members of archives ---- */
 
-/* The ending of a name, if it is a plain one: programs go by it. */
+/* The extension of a name, if it is a plain one: programs rely on it. */
 static const char *ending_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -213,13 +214,13 @@ static imp_status make_folder(job *work, imp_error *error)
     if (mkdtemp(work->folder))
         return IMP_OK;
     imp_status status =
-        imp_fail(error, IMP_EIO, "cannot make a folder for temporary files: %s", strerror(errno));
+        imp_fail(error, IMP_EIO, "cannot make a temporary folder: %s", strerror(errno));
     imp_release(work->folder);
     work->folder = NULL;
     return status;
 }
 
-/* Writes a member of an archive to a temporary file, whose path is to be released. */
+/* Writes a member of an archive to a temporary file; the caller releases its path. */
 static imp_status write_member(job *work, size_t picture, char **path, imp_error *error)
 {
     *path = NULL;
@@ -246,7 +247,7 @@ static imp_status write_member(job *work, size_t picture, char **path, imp_error
 
 /* ---- asking ---- */
 
-/* Asks for questions, starting the program if need be. */
+/* Sends requests, starting the program if necessary. */
 static imp_status ask(job *work, imp_embedder_question *questions, size_t count, size_t *answered,
                       imp_error *error)
 {
@@ -270,14 +271,14 @@ static void blame(imp_embedder_question *question, const imp_error *error)
     question->fault = imp_fault_keep(question->name, &fault);
 }
 
-/* Whether the failure may be a file's, and the others go on without it. */
+/* Whether the failure may be due to one file, so that the others can continue. */
 static bool is_survivable(job *work, imp_status status)
 {
     return (status == IMP_EIO || status == IMP_EFORMAT) && work->starts < MOST_STARTS &&
            !report(NULL, work);
 }
 
-/* Asks for a batch, and where that fails for what is left of it one by one. */
+/* Asks for a batch and, if that fails, for the rest of it one by one. */
 static imp_status ask_batch(job *work, imp_embedder_question *questions, size_t count,
                             imp_error *error)
 {
@@ -304,7 +305,7 @@ static imp_status ask_batch(job *work, imp_embedder_question *questions, size_t 
     return name_command(work->embedder, status, error);
 }
 
-/* The files of one batch: their paths, the answers, and what is kept of those. */
+/* The files of one batch: paths, replies, and what to cache. */
 static imp_status embed_batch(job *work, const size_t *pictures, size_t count, imp_error *error)
 {
     imp_embedder_question *questions = imp_allocate_zeroed(count, sizeof *questions);
@@ -349,8 +350,7 @@ static imp_status embed_batch(job *work, const size_t *pictures, size_t count, i
     return status;
 }
 
-/* Vectors of networks are compared by their angle: their lengths say how much is in a picture, not
- * what. */
+/* Networks' vectors are compared by angle: their length says how much is in a picture, not what. */
 static void scale_to_one(float *row, size_t dimensions)
 {
     double sum = 0;

@@ -1,9 +1,9 @@
 /*
  * embedder_process.c - starts an embedder and exchanges files for vectors with it.
  *
- * Both directions are served at once, as the program may answer the first file before it has read
- * the last. Its input is a socket and no pipe, so that writing to a program that has ended is an
- * error and not a signal, which would end the process that this library is part of.
+ * Both directions are served at once, because the program may answer the first file before it has
+ * read the last. Its input is a socket, not a pipe, so that writing to a program that has ended is
+ * an error and not a signal, which would end the caller's process.
  */
 #define _GNU_SOURCE /* pipe2 */
 
@@ -37,10 +37,10 @@ enum {
     MOST_DIMENSIONS = 1 << 20,
     MOST_BATCH = 4096,
     USUAL_BATCH = 32,
-    HEADER = 5 /* bytes before a record: its kind, and how many follow */
+    HEADER = 5 /* bytes before a record: its type and its length */
 };
 
-/* ---- what it says of itself ---- */
+/* ---- its greeting ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -72,20 +72,20 @@ imp_status imp_embedder_hello_read(imp_embedder_hello *hello, json_t *object, im
     size_t protocol;
     const char *wrong = NULL;
     if (!integer_of(object, "imp-embedder", INT32_MAX, &protocol))
-        wrong = "it lacks \"imp-embedder\": 1";
+        wrong = "\"imp-embedder\": 1 is missing";
     else if (protocol != PROTOCOL)
-        wrong = "it speaks another version of the protocol than 1";
+        wrong = "its protocol version is not 1";
     else if (!hello->name || !hello->version)
-        wrong = "\"name\" and \"version\" are to be texts of 1 to 200 bytes";
+        wrong = "\"name\" and \"version\" must be strings of 1 to 200 bytes";
     else if (!integer_of(object, "dimensions", MOST_DIMENSIONS, &hello->dimensions))
-        wrong = "\"dimensions\" is to be an integer from 1 to 1048576";
+        wrong = "\"dimensions\" must be an integer from 1 to 1048576";
     else if (json_object_get(object, "batch") &&
              !integer_of(object, "batch", MOST_BATCH, &hello->batch))
-        wrong = "\"batch\" is to be an integer from 1 to 4096";
+        wrong = "\"batch\" must be an integer from 1 to 4096";
     if (!wrong)
         return IMP_OK;
     imp_embedder_hello_clear(hello);
-    return imp_fail(error, IMP_EFORMAT, "its first line is no greeting: %s", wrong);
+    return imp_fail(error, IMP_EFORMAT, "its first line is not a valid greeting: %s", wrong);
 }
 
 void imp_embedder_hello_clear(imp_embedder_hello *hello)
@@ -102,7 +102,7 @@ bool imp_embedder_hello_equal(const imp_embedder_hello *a, const imp_embedder_he
 
 /* ---- its end ---- */
 
-/* Waits up to `seconds` for the end; whether it came. */
+/* Waits up to `seconds` for the end; returns whether it came. */
 static bool has_ended(const imp_embedder_process *process, double seconds, int *how)
 {
     double begin = imp_clock();
@@ -120,7 +120,7 @@ static bool has_ended(const imp_embedder_process *process, double seconds, int *
     }
 }
 
-/* Ends it, at once or after `seconds`, and tells how that was. */
+/* Ends it, at once or after `seconds`, and returns its exit status. */
 static int finish(imp_embedder_process *process, double seconds)
 {
     int how = 0;
@@ -128,7 +128,7 @@ static int finish(imp_embedder_process *process, double seconds)
         return how;
     close(process->to);
     if (!has_ended(process, seconds, &how)) {
-        kill(-process->pid, SIGKILL); /* with whatever it started */
+        kill(-process->pid, SIGKILL); /* including its children */
         while (waitpid(process->pid, &how, 0) < 0 && errno == EINTR)
             ;
     }
@@ -145,12 +145,12 @@ void imp_embedder_stop(imp_embedder_process *process)
     finish(process, 2);
 }
 
-/* Its output has ended before it should. */
+/* Its output ended too early. */
 static imp_status tell_end(imp_embedder_process *process, imp_error *error)
 {
     int how = finish(process, 2);
     int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-    if (WIFEXITED(how) && WEXITSTATUS(how) > 128) /* as the shell tells of a signal */
+    if (WIFEXITED(how) && WEXITSTATUS(how) > 128) /* a shell's status for a signal */
         number = WEXITSTATUS(how) - 128;
     if (number == SIGKILL)
         return imp_fail(error, IMP_EIO, "it closed its output, or was killed");
@@ -159,13 +159,13 @@ static imp_status tell_end(imp_embedder_process *process, imp_error *error)
                         strsignal(number));
     if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
         return imp_fail(error, IMP_EIO, "the shell did not find it (exit status 127)");
-    return imp_fail(error, IMP_EIO, "it ended with exit status %d in the middle of its work",
+    return imp_fail(error, IMP_EIO, "it exited with status %d in the middle of its work",
                     WEXITSTATUS(how));
 }
 
 /* ---- bytes ---- */
 
-/* What is still to be sent. */
+/* Data still to be sent. */
 typedef struct outbox {
     const char *bytes;
     size_t left;
@@ -180,7 +180,7 @@ static imp_status send_some(imp_embedder_process *process, outbox *out, bool *mo
         out->left -= (size_t)sent;
         *moved = true;
     } else if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {
-        out->left = 0; /* it has ended, or will answer without: its output tells */
+        out->left = 0; /* it has ended, or does not need more: its output will tell */
     } else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         return imp_fail(error, IMP_EIO, "cannot write to it: %s", strerror(errno));
     }
@@ -225,7 +225,7 @@ static imp_status receive_some(imp_embedder_process *process, bool *moved, imp_e
     return IMP_OK;
 }
 
-/* Sends and receives until the buffer has `wanted` bytes that nobody has taken. */
+/* Sends and receives until the buffer has `wanted` unconsumed bytes. */
 static imp_status wait_for(imp_embedder_process *process, size_t wanted, outbox *out,
                            imp_error *error)
 {
@@ -237,8 +237,7 @@ static imp_status wait_for(imp_embedder_process *process, size_t wanted, outbox 
         double left = process->patience - (imp_clock() - last);
         if (left <= 0) {
             finish(process, 0);
-            return imp_fail(error, IMP_EIO, "it has said nothing for %g seconds",
-                            process->patience);
+            return imp_fail(error, IMP_EIO, "it has been silent for %g seconds", process->patience);
         }
         int ready = poll(ends, 2, left < 0.2 ? (int)ceil(1000 * left) : 200);
         bool moved = false;
@@ -333,7 +332,7 @@ static imp_status read_hello(imp_embedder_process *process, imp_embedder_hello *
     if (!status) {
         status = imp_json_parse((const char *)line, (size_t)(end - line), &object, error);
         if (status)
-            imp_error_prefix(error, "its first line is no JSON");
+            imp_error_prefix(error, "its first line is not JSON");
     }
     if (!status) {
         process->begin = (size_t)(end - process->buffer) + 1;
@@ -356,7 +355,7 @@ imp_status imp_embedder_start(imp_embedder_process *process, const char *command
 
 /* ---- asking ---- */
 
-/* "embed 2\n" and the two paths, each with a zero byte behind it. */
+/* "embed 2\n" and the two paths, each terminated by a zero byte. */
 static char *write_request(const imp_embedder_question *questions, size_t count, size_t *size)
 {
     size_t room = 40;
@@ -419,7 +418,7 @@ static imp_status take_record(imp_embedder_process *process, outbox *out, size_t
         (size_t)head[1] | (size_t)head[2] << 8 | (size_t)head[3] << 16 | (size_t)head[4] << 24;
     if (kind == 'v' && size != 4 * dimensions)
         status = imp_fail(error, IMP_EFORMAT,
-                          "it answered with a vector of %zu bytes; %zu dimensions are %zu", size,
+                          "it answered with a vector of %zu bytes; %zu dimensions need %zu", size,
                           dimensions, 4 * dimensions);
     else if (kind == 'e' && size > MOST_SENTENCE)
         status = imp_fail(error, IMP_EFORMAT,
@@ -427,8 +426,9 @@ static imp_status take_record(imp_embedder_process *process, outbox *out, size_t
                           "are allowed",
                           size, MOST_SENTENCE);
     else if (kind != 'v' && kind != 'e')
-        status = imp_fail(error, IMP_EFORMAT,
-                          "it answered with a record of kind 0x%02x; there are 'v' and 'e'", kind);
+        status =
+            imp_fail(error, IMP_EFORMAT,
+                     "it answered with a record of type 0x%02x; the types are 'v' and 'e'", kind);
     if (status) {
         finish(process, 0);
         return status;
@@ -464,7 +464,7 @@ imp_status imp_embedder_ask(imp_embedder_process *process, imp_embedder_question
                           "it answered more than it was asked; nothing but "
                           "records may go to its standard output");
         finish(process, 0);
-        --*answered; /* who knows what the last one was */
+        --*answered; /* the last answer may be wrong, too */
     }
     imp_release(request);
     return status;

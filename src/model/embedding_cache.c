@@ -24,12 +24,12 @@
 #include "data/checksum.h"
 #include "data/source.h"
 
-static const char magic[32] = "imp vectors 1\n"; /* how a file of records begins */
+static const char magic[32] = "imp vectors 1\n"; /* start of a file of records */
 
 /* A record is a digest, the vector, and the checksum of both. */
 enum { SUM = sizeof(uint64_t) };
 
-/* Where the record of a digest is; numbers from 1 on, 0 is an empty place. */
+/* A hash table from digests to records, numbered from 1; 0 is an empty slot. */
 typedef struct place {
     uint8_t digest[IMP_CONTENT_BYTES];
     size_t record;
@@ -86,7 +86,7 @@ static uint64_t size_of(int descriptor)
     return fstat(descriptor, &about) == 0 ? (uint64_t)about.st_size : 0;
 }
 
-/* How many whole records the open file has; 0 also for one that is of another kind. */
+/* How many complete records the open file has; 0 also if it is not a file of records. */
 static size_t count_records(const imp_embedding_cache *cache)
 {
     char head[sizeof magic];
@@ -221,7 +221,7 @@ static bool write_all(int descriptor, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Replaces the file by the newest `kept` of its `count` records and the new ones behind them. */
+/* Replaces the file by the newest `kept` of its `count` records followed by the new ones. */
 static void replace(const imp_embedding_cache *cache, int descriptor, size_t count, size_t kept,
                     const uint8_t *records, size_t added)
 {
@@ -240,8 +240,8 @@ static void replace(const imp_embedding_cache *cache, int descriptor, size_t cou
     imp_release(record);
 }
 
-/* Adds to the file, which is there. Another process may have added, or replaced it, meanwhile; the
- * lock keeps them apart. */
+/* Appends to the existing file. Another process may have appended to it or replaced it meanwhile;
+ * the lock keeps them apart. */
 static void append(const imp_embedding_cache *cache, const uint8_t *records, size_t count)
 {
     imp_lock lock;
@@ -255,8 +255,8 @@ static void append(const imp_embedding_cache *cache, const uint8_t *records, siz
         if (count <= most)
             replace(&now, now.descriptor, old, half < old ? half : old, records, count);
     } else if (now.descriptor >= 0) {
-        /* What a process left half written when it was killed makes room, and so does what is no
-         * file of records. */
+        /* Truncates a partial record left by a killed process, and anything that is not a file of
+         * records. */
         off_t end = offset_of(&now, old);
         bool good = ftruncate(now.descriptor, old > 0 ? end : 0) == 0 &&
                     (old > 0 || write_all(now.descriptor, (const uint8_t *)magic, sizeof magic)) &&
@@ -270,7 +270,7 @@ static void append(const imp_embedding_cache *cache, const uint8_t *records, siz
     imp_lock_release(&lock);
 }
 
-/* A file of the cache with when it was used. */
+/* A file of the cache and its last use. */
 typedef struct used_file {
     char name[2 * SHA256_DIGEST_SIZE + 16];
     struct timespec when;
@@ -288,7 +288,7 @@ static int compare_used(const void *a, const void *b)
 
 enum { MOST_FILES = 1000 };
 
-/* Whether the name is one that file_of() makes: there may be other things in the folder. */
+/* Whether file_of() makes such names: the folder may hold other files. */
 static bool is_own(const char *name)
 {
     size_t digits = strspn(name, "0123456789abcdef");
@@ -296,7 +296,7 @@ static bool is_own(const char *name)
            (strcmp(name + digits, ".vectors") == 0 || strcmp(name + digits, ".json") == 0);
 }
 
-/* Removes files, those that were not used for longest first, until the rest is within the limit. */
+/* Removes files, least recently used first, until the rest is within the limit. */
 static void prune(const imp_embedding_cache *cache)
 {
     DIR *folder = opendir(cache->folder);
@@ -325,8 +325,7 @@ static void prune(const imp_embedding_cache *cache)
         closedir(folder);
 }
 
-/* The folder is its owner's alone: what somebody's files look like to an embedder is nobody
- * else's business. */
+/* Only its owner can read the folder: vectors reveal something about the user's files. */
 static bool make_folder(const char *path)
 {
     char *above = imp_duplicate(path), *slash = above ? strrchr(above, '/') : NULL;
@@ -355,9 +354,9 @@ void imp_embedding_cache_add(imp_embedding_cache *cache, const uint8_t *digests,
     prune(cache);
 }
 
-/* ---- what an embedder said ---- */
+/* ---- embedders' greetings ---- */
 
-/* What decides, beside the command, which program it starts. */
+/* What determines, besides the command, which program it starts. */
 static char *memory_file(const char *folder, const char *command)
 {
     char *here = getcwd(NULL, 0);
@@ -367,7 +366,7 @@ static char *memory_file(const char *folder, const char *command)
     return path;
 }
 
-/* "size mtime" of a file, in a text; false if there is none. */
+/* "size mtime" of a file, as a string; false if there is no such file. */
 static bool mark_of(const char *path, char mark[64])
 {
     struct stat about;

@@ -1,5 +1,5 @@
 /*
- * model.c - a model from its file, from memory or from elsewhere to something that can be used.
+ * model.c - opens models, from a file, from memory or from an embedder.
  */
 #include "model/model.h"
 
@@ -11,31 +11,30 @@
 #include "methods/method.h"
 #include "model/built_in_model.h"
 
-/* ---- what it tells ---- */
+/* ---- its description ---- */
 
-/* How pictures become like those the model has seen.
+/* Which pictures to invert, to make them like those the model was trained on.
  *
- * A model of gray drawings that were inverted (Omniglot's) or made with bright ink (the glyphs)
- * wants bright ink on a dark ground. Then a picture is inverted if its ground is light, told by the
- * mean along its edges; so dark ink on paper and chalk on a board both come out right. Other gray
- * models take pictures as they are, and coloured ones invert all or none, as was done in training.
- */
+ * A model of gray drawings that were inverted (Omniglot) or drawn with bright ink (glyphs) expects
+ * bright ink on a dark background. Then a picture is inverted if its background is light, judged by
+ * the mean along its edges, so dark ink on paper and chalk on a board both work. Other gray models
+ * leave pictures as they are, and colour models invert all or none, as in training. */
 static imp_inversion inversion_of(const imp_model *model, imp_ink ink)
 {
     if (ink != IMP_INK_OWN)
         return ink == IMP_INK_INVERT ? IMP_INVERT_ALL : IMP_INVERT_NONE;
     if (imp_network_options_of(model->network)->channels != 1)
         return model->origin.inverted ? IMP_INVERT_ALL : IMP_INVERT_NONE;
-    /* Pictures have dark ink before they are inverted, glyphs after. */
+    /* Pictures have dark ink before they are inverted, glyphs afterwards. */
     const char *kind = model->origin.data.kind;
     bool glyphs = strcmp(kind[0] ? kind : model->settings.data, "glyphs") == 0;
     bool bright_ink = model->origin.inverted != glyphs;
     return bright_ink ? IMP_INVERT_LIGHT : IMP_INVERT_NONE;
 }
 
-/* What to fit Algorithm 1 with to embeddings of the model: what it learned or was trained with. A
- * model that was trained without unlabelled pictures has learned nothing about their variance;
- * clusters of them are then as wide as those of labelled ones, so that neither has an advantage. */
+/* Parameters for fitting Algorithm 1 to the model's embeddings: those it learned or was trained
+ * with. A model trained without unlabelled pictures has learned nothing about their variance; their
+ * clusters then get the labelled ones' variance, so that neither has an advantage. */
 static imp_rule rule_of(const imp_model *model)
 {
     const imp_settings *settings = &model->settings;
@@ -45,7 +44,7 @@ static imp_rule rule_of(const imp_model *model)
     return rule;
 }
 
-/* What there is to tell where a program takes the place of the network. */
+/* The description of a model whose network is an external program. */
 static imp_model_info embedder_info(const imp_model *model)
 {
     const imp_embedder_hello *hello = imp_embedder_hello_of(model->embedder);
@@ -115,7 +114,7 @@ static imp_status begin(const char *name, imp_model **out, imp_error *error)
     return IMP_OK;
 }
 
-/* Starts the embedder whose vectors the model takes. What a model learned of one embedder's vectors
+/* Starts the embedder for the model's vectors. What a model learned about one embedder's vectors
  * says nothing about another's. */
 static imp_status put_embedder_before(imp_model *model, const imp_model_options *options,
                                       imp_error *error)
@@ -124,8 +123,8 @@ static imp_status put_embedder_before(imp_model *model, const imp_model_options 
     const char *known = model->settings.embedded_by;
     if (input->height != 1 || input->width != 1)
         return imp_fail(error, IMP_EINVAL,
-                        "the model takes pictures of %zux%zu, and there is an embedder as well; "
-                        "give one of them",
+                        "the model embeds pictures of %zux%zu itself, and there is an embedder as "
+                        "well; give one of them",
                         input->height, input->width);
     imp_status status = imp_embedder_open(options->embedder, options->patience, options->cache,
                                           &model->embedder, error);
@@ -134,20 +133,20 @@ static imp_status put_embedder_before(imp_model *model, const imp_model_options 
     size_t dimensions = imp_embedder_hello_of(model->embedder)->dimensions;
     imp_embedder_title title = imp_embedder_title_of(model->embedder);
     if (known[0] && strcmp(known, title.text) != 0)
-        return imp_fail(error, IMP_EINVAL,
-                        "the model was trained on vectors of '%.200s', and the embedder is "
-                        "'%.200s'",
-                        known, title.text);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "the model was trained on vectors from '%.200s', but the embedder is '%.200s'", known,
+            title.text);
     if (dimensions != input->channels)
         return imp_fail(error, IMP_EINVAL,
-                        "the model takes vectors of %zu dimensions, and the embedder '%.200s' "
-                        "gives %zu",
+                        "the model needs vectors of %zu dimensions, but those of the embedder "
+                        "'%.200s' have %zu",
                         input->channels, title.text, dimensions);
     return IMP_OK;
 }
 
-/* Freezes what was read into the model. Settings have a network also where the file, of a network
- * alone, had none. */
+/* Freezes the network that was read. The settings name a network even if the file, a bare state
+ * dict, did not. */
 static imp_status finish(imp_model *model, const imp_model_options *options, imp_error *error)
 {
     imp_status status = imp_settings_set(&model->settings, "network",
@@ -161,7 +160,7 @@ static imp_status finish(imp_model *model, const imp_model_options *options, imp
     return status;
 }
 
-/* Makes the model of a file that is read, and frees the file. */
+/* Makes the model from a file in memory, and frees the file. */
 static imp_status make(imp_safetensors *file, const char *name, const imp_model_options *options,
                        imp_model **out, imp_error *error)
 {
@@ -196,16 +195,18 @@ static imp_status check_options(const imp_model_options *given, imp_model_option
     imp_status status =
         imp_take_options(options, sizeof *options, given, "imp_model_options", error);
     if (!status && (options->ink < IMP_INK_OWN || options->ink > IMP_INK_INVERT))
-        status = imp_fail(error, IMP_EINVAL, "ink is %d; it is one of imp_ink", (int)options->ink);
+        status =
+            imp_fail(error, IMP_EINVAL, "ink is %d, which is not an imp_ink", (int)options->ink);
     if (!status && !(options->patience >= 0 && options->patience <= 1e6))
-        status = imp_fail(error, IMP_EINVAL, "patience is %g; it is a number of seconds",
-                          options->patience);
+        status =
+            imp_fail(error, IMP_EINVAL, "patience is %g; it must be a positive number of seconds",
+                     options->patience);
     if (options->patience == 0)
         options->patience = 300;
     return status;
 }
 
-/* The first values of the learner that the settings name. */
+/* The initial values of the learner that the settings name. */
 static imp_status take_first_values(imp_model *model, imp_error *error)
 {
     imp_learner *learner;
@@ -217,9 +218,9 @@ static imp_status take_first_values(imp_model *model, imp_error *error)
     return status;
 }
 
-/* For vectors of length 1, of which nobody has learned how their classes lie: a cluster starts
- * where the cosine falls below one half, and the variance is that with which probabilities are
- * honest for a few labels of each class (docs/embedders.md). */
+/* Defaults for vectors of length 1 without training: a cluster starts where the cosine falls below
+ * one half, and the variance gives calibrated probabilities with a few labels per class
+ * (docs/embedders.md). */
 static const double embedder_lambda = 1, embedder_variance = 0.02;
 
 static imp_status open_embedder(const imp_model_options *options, imp_model **out, imp_error *error)
@@ -255,7 +256,7 @@ imp_status imp_model_open(const char *path, const imp_model_options *options, im
     if (!path && known.embedder)
         return open_embedder(&known, out, error);
     if (!path && imp_built_in_model_size == 0)
-        return imp_fail(error, IMP_EUNSUPPORTED, "no model is built in; name a model file");
+        return imp_fail(error, IMP_EUNSUPPORTED, "no model is built in; give a model file");
     if (!path)
         return imp_model_open_bytes(imp_built_in_model, imp_built_in_model_size,
                                     imp_built_in_model_name, options, out, error);
@@ -272,7 +273,7 @@ imp_status imp_model_open_bytes(const void *bytes, size_t size, const char *name
     imp_status status = check_options(options, &known, error);
     if (status)
         return status;
-    unsigned char *copy = imp_allocate(size, 1); /* which belongs to the file then */
+    unsigned char *copy = imp_allocate(size, 1); /* which the file then owns */
     if (!copy)
         return imp_fail_memory(error, "the model");
     memcpy(copy, bytes, size);

@@ -1,5 +1,5 @@
 /*
- * model_file.c - writing and reading trained models.
+ * model_file.c - writes and reads trained models.
  */
 #include "model/model.h"
 
@@ -32,7 +32,7 @@ static json_t *describe_pixels(const imp_network *network, bool inverted)
                      inverted ? "1 - byte / 255" : "byte / 255", "inverted", inverted);
 }
 
-/* Everything but the tensors, as texts that live as long as the two JSON texts. */
+/* Everything except the tensors, as strings that live as long as the two JSON strings. */
 typedef struct description {
     char *settings, *pixels;
     char update[24], validation[32];
@@ -167,8 +167,8 @@ imp_status imp_model_take(imp_model *model, const imp_learner *learner, imp_erro
     return IMP_OK;
 }
 
-/* A learner whose learned values replace the first ones; what the settings say of the variances
- * follows, so that any other method starts from what this one learned. */
+/* A learner whose learned values replace the initial ones; the variances in the settings follow, so
+ * that any other method starts from what this one learned. */
 static imp_status read_learner(const imp_safetensors *file, imp_model *model, imp_error *error)
 {
     imp_learner *learner;

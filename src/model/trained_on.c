@@ -1,4 +1,4 @@
-/* trained_on.c - naming data by its pictures and its split, and comparing. */
+/* trained_on.c - identifies data by its pictures and its split, and compares them. */
 #include "model/trained_on.h"
 
 #include <stdio.h>
@@ -34,12 +34,11 @@ imp_status imp_trained_on_check(const imp_trained_on *known, const imp_dataset *
     imp_trained_on here = imp_trained_on_of(dataset);
     if (strcmp(known->fingerprint, here.fingerprint) != 0)
         return imp_fail(error, IMP_EINVAL,
-                        "the data is not what was trained on: its fingerprint is %.12s..., not "
-                        "%.12s...",
+                        "this is not the training data: its fingerprint is %.12s..., not %.12s...",
                         here.fingerprint, known->fingerprint);
     if (known->split[0] && strcmp(known->split, here.split) != 0)
         return imp_fail(error, IMP_EINVAL,
-                        "the classes are not split as they were in training, so that some would be "
-                        "tested that it has seen; give the data with its split of then");
+                        "the classes are not split as in training, so training classes could be "
+                        "tested; give the data with its original split");
     return IMP_OK;
 }

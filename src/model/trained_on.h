@@ -1,9 +1,9 @@
 /*
- * trained_on.h - the data that a run or a model knows: the pictures, and how their classes are
- * split.
+ * trained_on.h - identifies the data of a run or a model: the pictures, and the split of their
+ * classes.
  *
- * A fingerprint alone would let a run go on, or a model be tested, where its training classes are
- * called testing ones: the same pictures can be split in many ways, and a pack brings its own.
+ * A fingerprint alone could let a model be tested on its training classes: the same pictures can be
+ * split in many ways, and a pack has its own split.
  */
 #ifndef IMP_MODEL_TRAINED_ON_H
 #define IMP_MODEL_TRAINED_ON_H
@@ -18,7 +18,7 @@ typedef struct imp_trained_on {
 
 imp_trained_on imp_trained_on_of(const imp_dataset *dataset);
 
-/* IMP_EINVAL unless these are the pictures that are known and, if it is known, this the split. */
+/* IMP_EINVAL unless pictures and split match, as far as they are known. */
 imp_status imp_trained_on_check(const imp_trained_on *known, const imp_dataset *dataset,
                                 imp_error *error);
 

@@ -190,7 +190,7 @@ static void failures_are_sentences(void **state)
     double lambda = 7;
     assert_int_equal(imp_evaluate_clustering(encoder, dataset, &rule, 1, &options, &found, &error),
                      IMP_EINVAL);
-    assert_string_equal(error.message, "clustering is measured by a given lambda");
+    assert_string_equal(error.message, "clustering needs a given lambda");
     options.task.way = 100000;
     assert_int_equal(imp_tune_clustering(encoder, dataset, &rule, &options, &lambda, &error),
                      IMP_EINVAL);

@@ -39,7 +39,7 @@ static void a_program_is_a_model(void **state)
     imp_error error;
     assert_int_equal(imp_model_open(NULL, &options, &model, &error), IMP_EIO);
     assert_null(model);
-    assert_non_null(strstr(error.message, "the embedder 'exec head -c 0': it ended with exit "));
+    assert_non_null(strstr(error.message, "the embedder 'exec head -c 0': it exited with status "));
 
     options.embedder = two;
     options.cache = folder.text;
