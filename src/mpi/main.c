@@ -1,10 +1,9 @@
 /*
- * main.c - the command `imp-mpi`: what `imp` does, by all processes that MPI has started.
+ * main.c - the command `imp-mpi`: runs commands of `imp` on all processes started by MPI.
  *
- * Every rank runs the same command. Rank 0 prints and writes. What the others would say goes to a
- * file of their own, and is read out only where rank 0 has nothing to complain about itself: a
- * sentence then names the host and the rank. A rank that fails while others wait for it ends them
- * all.
+ * Every rank runs the same command. Rank 0 prints and writes. The messages of the others go to a
+ * file of their own, and are printed only if rank 0 itself has no error; the rank and its host are
+ * then named. A rank that fails while others wait for it ends them all.
  */
 #define _GNU_SOURCE /* memfd_create */
 
@@ -24,18 +23,18 @@
 #include "kernels/kernels.h"
 #include "mpi/mpi_ranks.h"
 
-enum { PATIENCE = 2 }; /* seconds that a rank which failed waits for the others to fail, too */
+enum { PATIENCE = 2 }; /* seconds that a failed rank waits for the others to fail, too */
 
 /* ---- who is there ---- */
 
-/* What has to be the same on all ranks for their bits to be the same. */
+/* What must be equal on all ranks for their results to have the same bits. */
 typedef struct identity {
     char host[MPI_MAX_PROCESSOR_NAME];
     char version[32], isa[16];
     uint64_t program; /* a checksum of the binary */
 } identity;
 
-/* FNV-1a of the program's file; 0 where it cannot be read. */
+/* FNV-1a of the program's file; 0 if it cannot be read. */
 static uint64_t sum_program(void)
 {
     FILE *file = fopen("/proc/self/exe", "rb");
@@ -63,7 +62,7 @@ static identity identify(void)
     return self;
 }
 
-/* Whether all ranks compute alike; rank 0 says which does not. */
+/* Whether all ranks compute alike; rank 0 reports which does not. */
 static int check_identities(const identity *all, const imp_ranks *ranks)
 {
     for (int r = 1; r < ranks->size; r++) {
@@ -73,23 +72,23 @@ static int check_identities(const identity *all, const imp_ranks *ranks)
             continue;
         if (ranks->rank == 0 && other_isa)
             imp_complain(0, NULL,
-                         "rank %d on %s computes with %s and rank 0 on %s with %s, so that bits "
-                         "would differ; set IMP_ISA to one that all have",
+                         "rank %d on %s uses %s but rank 0 on %s uses %s, so bits would differ; "
+                         "set IMP_ISA to an instruction set that all support",
                          r, all[r].host, all[r].isa, all[0].host, all[0].isa);
         else if (ranks->rank == 0)
             imp_complain(0, NULL,
-                         "rank %d on %s is another imp-mpi (%s) than rank 0 on %s (%s), so that "
-                         "bits would differ; install the same on all",
+                         "rank %d on %s runs a different imp-mpi (%s) than rank 0 on %s (%s), so "
+                         "bits would differ; install the same one everywhere",
                          r, all[r].host, all[r].version, all[0].host, all[0].version);
         return IMP_EXIT_FAILURE;
     }
     return EXIT_SUCCESS;
 }
 
-/* ---- what ranks beyond 0 say ---- */
+/* ---- messages of the other ranks ---- */
 
-/* Sends standard output nowhere and standard error to a file without a name. Returns where standard
- * error was. */
+/* Discards standard output and redirects standard error to an unnamed file. Returns the old
+ * standard error. */
 static int silence(int *said)
 {
     int before = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -101,7 +100,7 @@ static int silence(int *said)
     return before;
 }
 
-/* Repeats the last line of what a rank said, with who said it. */
+/* Prints the last line of a rank's messages, with its rank and host. */
 static void speak(int to, int said, const char *host, int rank)
 {
     char text[4096] = "";
@@ -130,8 +129,8 @@ static bool wait_for(MPI_Request *request, double seconds)
     return done;
 }
 
-/* All ranks tell each other how they ended. One that failed does not wait long for the others: they
- * may wait for it. Returns rank 0's status, or the first other than 0. */
+/* All ranks exchange their exit statuses. A failed rank does not wait long for the others, which
+ * may be waiting for it. Returns rank 0's status, or the first that is not 0. */
 static int conclude(int status, const imp_ranks *ranks, bool *together)
 {
     int *all = calloc((size_t)ranks->size, sizeof *all);
@@ -143,7 +142,7 @@ static int conclude(int status, const imp_ranks *ranks, bool *together)
     else if (*together)
         *together = MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!*together)
-        return status; /* and `all` stays, since MPI may still write to it */
+        return status; /* `all` is not freed, because MPI may still write to it */
     int first = all[0];
     for (int r = 1; r < ranks->size && first == EXIT_SUCCESS; r++)
         first = all[r];
@@ -154,7 +153,7 @@ static int conclude(int status, const imp_ranks *ranks, bool *together)
     return status != EXIT_SUCCESS ? status : ranks->rank > 0 ? EXIT_SUCCESS : first;
 }
 
-/* IMP_MPI_TRAFFIC=1: how many bytes all ranks have sent. */
+/* IMP_MPI_TRAFFIC=1: prints how many bytes all ranks have sent. */
 static void tell_traffic(const imp_mpi_traffic *own, const imp_ranks *ranks)
 {
     uint64_t mine[2] = {own->bytes, own->messages}, all[2] = {0};
@@ -169,7 +168,7 @@ static void tell_traffic(const imp_mpi_traffic *own, const imp_ranks *ranks)
 
 /* ---- the command ---- */
 
-/* Commands that share their work; the others would only do it as often as there are ranks. */
+/* Commands that distribute their work; the others would only repeat it on every rank. */
 static int check_command(int argc, char **argv)
 {
     static const char *const shared[] = {"train", "eval", "cluster", "predict", "embed", "paper"};
@@ -179,8 +178,8 @@ static int check_command(int argc, char **argv)
         if (strcmp(argv[1], shared[i]) == 0)
             return EXIT_SUCCESS;
     return imp_complain(IMP_EXIT_USAGE, NULL,
-                        "'%s' is not for several processes; imp-mpi does train, eval, cluster, "
-                        "predict, embed and paper, and imp the rest",
+                        "'%s' cannot run on several processes; imp-mpi has train, eval, cluster, "
+                        "predict, embed and paper; use imp for the rest",
                         argv[1]);
 }
 
@@ -196,7 +195,7 @@ int main(int argc, char **argv)
         before = silence(&said);
     if (!all || MPI_Allgather(&self, sizeof self, MPI_BYTE, all, sizeof self, MPI_BYTE,
                               MPI_COMM_WORLD) != MPI_SUCCESS)
-        imp_complain(status, NULL, "the ranks cannot tell each other who they are");
+        imp_complain(status, NULL, "the ranks cannot identify themselves to each other");
     else if ((status = check_identities(all, &ranks)) == EXIT_SUCCESS)
         status = check_command(argc, argv);
     free(all);

@@ -1,4 +1,4 @@
-/* mpi_ranks.c - gathering, broadcasting and messages by MPI, and how many bytes they take. */
+/* mpi_ranks.c - gather, broadcast and messages through MPI, counting their bytes. */
 #include "mpi/mpi_ranks.h"
 
 #include <limits.h>
@@ -32,7 +32,7 @@ static imp_status gather(const imp_ranks *ranks, void *whole, const size_t *begi
     size_t size = (size_t)ranks->size;
     if (begin[size] > INT_MAX)
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "the ranks have %zu bytes to exchange at once; MPI's limit is %d",
+                        "the ranks have %zu bytes to exchange at once, above MPI's limit of %d",
                         begin[size], INT_MAX);
     int *counts = imp_allocate(size, 2 * sizeof *counts);
     if (!counts)

@@ -4,12 +4,13 @@
 
 #include "base/ranks.h"
 
-/* What went over the wire from this rank. */
+/* What this rank has sent. */
 typedef struct imp_mpi_traffic {
     uint64_t bytes, messages;
 } imp_mpi_traffic;
 
-/* All processes of MPI_COMM_WORLD, which must have been initialised; `traffic` counts for them. */
+/* All processes of MPI_COMM_WORLD; MPI must be initialised. Counts what this rank sends in
+ * `traffic`. */
 imp_ranks imp_mpi_ranks(imp_mpi_traffic *traffic);
 
 #endif

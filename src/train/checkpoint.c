@@ -1,8 +1,7 @@
 /*
- * checkpoint.c - writing and reading checkpoints.
+ * checkpoint.c - writes and reads checkpoints.
  *
- * Numbers are written so that they come back to the same bits: floats and doubles as tensors,
- * counters as decimal text.
+ * Numbers keep all their bits: floats and doubles are tensors, counters decimal text.
  */
 #include "train/checkpoint.h"
 
@@ -19,7 +18,7 @@
 #include "model/learner_tensors.h"
 #include "nn/model_file.h"
 
-/* A tensor beside the model's, and what it was called before names said what they hold. */
+/* A tensor besides the model's, and its name in older files. */
 typedef struct entry {
     const char *name, *old_name;
 } entry;
@@ -42,7 +41,7 @@ enum { WINDOW = sizeof(imp_window) / sizeof(double), OLD_CLOCK = WINDOW + 2, MOS
 
 /* ---- making an updater ---- */
 
-/* Takes the network over, on failure too. */
+/* Takes ownership of the network, even on failure. */
 static imp_status join(imp_updater *updater, imp_network *network, const imp_settings *settings,
                        imp_error *error)
 {
@@ -209,7 +208,7 @@ static imp_status read_floats(const imp_safetensors *file, const entry *what, fl
     return status;
 }
 
-/* `old_offset`: where they lie in the tensor of the old name. */
+/* `old_offset`: where they are in the tensor with the old name. */
 static imp_status read_doubles(const imp_safetensors *file, const entry *what, size_t old_offset,
                                double *values, size_t count, imp_error *error)
 {
@@ -315,7 +314,7 @@ static imp_status read_learner(const imp_safetensors *file, int threads,
     return status;
 }
 
-/* A snapshot that is not there had not been taken. */
+/* If there is no snapshot, none had been taken. */
 static imp_status read_snapshot(const imp_safetensors *file, const entry *what,
                                 const imp_updater *updater, imp_snapshot *snapshot,
                                 imp_error *error)

@@ -1,4 +1,4 @@
-/* events.c - records for TensorBoard. */
+/* events.c - event files for TensorBoard. */
 #include "train/events.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* ---- records ---- */
 
-/* CRC-32C, bit by bit: a record has a hundred bytes or two. */
+/* CRC-32C, bit by bit: a record has only a hundred bytes or two. */
 static uint32_t checksum(const unsigned char *bytes, size_t size)
 {
     uint32_t crc = UINT32_MAX;
@@ -26,7 +26,7 @@ static uint32_t checksum(const unsigned char *bytes, size_t size)
     return ~crc;
 }
 
-/* A checksum of data that may hold checksums is turned and shifted. */
+/* The format rotates and offsets its checksums. */
 static uint32_t masked(uint32_t crc)
 {
     return (crc >> 15 | crc << 17) + 0xa282ead8;
@@ -146,7 +146,7 @@ static imp_status begin_file(const imp_events *events, uint64_t update, imp_erro
 imp_status imp_events_open(imp_events *events, const char *folder, uint64_t update,
                            imp_error *error)
 {
-    enum { TRIES = 1000 }; /* runs that were resumed in the same second */
+    enum { TRIES = 1000 }; /* runs resumed within the same second */
     events->descriptor = -1;
     for (int i = 0; i < TRIES && events->descriptor < 0; i++) {
         /* files are read in the order of their names */

@@ -1,9 +1,9 @@
 /*
- * events.h - the numbers of a run as a file that TensorBoard reads, beside the run's own logs.
+ * events.h - a run's numbers as event files for TensorBoard, besides the run's own logs.
  *
- * Such a file is a sequence of records: a length, its checksum, a message of Protocol Buffers, its
- * checksum. A resumed run begins another file, which says from which update on it replaces what
- * was written before.
+ * Such a file is a sequence of records: a length, its checksum, a Protocol Buffers message, its
+ * checksum. A resumed run starts another file, which says from which update on it replaces earlier
+ * ones.
  */
 #ifndef IMP_TRAIN_EVENTS_H
 #define IMP_TRAIN_EVENTS_H
@@ -19,7 +19,7 @@ typedef struct imp_events {
 imp_status imp_events_open(imp_events *events, const char *folder, uint64_t update,
                            imp_error *error);
 
-/* Writes the numbers of a line; those that are not there are left out. */
+/* Writes the numbers of a log line, leaving out missing ones. */
 imp_status imp_events_write(imp_events *events, const imp_train_line *line, imp_error *error);
 
 /* Harmless on a closed one. */

@@ -1,4 +1,4 @@
-/* fit.c - a trial of a few seconds before a run. */
+/* fit.c - fits a run into a given time, by a trial of a few seconds. */
 #include "train/fit.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "train/pace.h"
 #include "train/trainer.h"
 
-enum { FEWEST = 3 }; /* updates of a trial, of which the first does not count */
+enum { FEWEST = 3 }; /* updates of a trial; the first one does not count */
 
 static bool proceed(const imp_train_report *report, void *context)
 {

@@ -1,5 +1,5 @@
 /*
- * fit.h - a run that is to take so many minutes: how many updates that is, found by making a few.
+ * fit.h - finds how many updates fit into a given time, by making a few.
  */
 #ifndef IMP_TRAIN_FIT_H
 #define IMP_TRAIN_FIT_H
@@ -8,9 +8,9 @@
 
 #include "settings/settings.h"
 
-/* Makes a few updates and a short validation, which leave nothing behind, and gives the settings
- * as many updates as `seconds` have room for, with a schedule to match (imp_pace_fit()). Takes a
- * fiftieth of that, at most three seconds if three updates do not take longer. */
+/* Makes a few updates and a short validation, which leave nothing behind, and sets the number of
+ * updates that fit into `seconds`, with a matching schedule (imp_pace_fit()). Takes a fiftieth of
+ * that time, at most three seconds unless three updates take longer. */
 imp_status imp_fit_updates(imp_settings *settings, const imp_dataset *dataset, int threads,
                            double seconds, imp_error *error);
 

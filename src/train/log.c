@@ -1,6 +1,6 @@
 /*
- * log.c - writes the two logs of a run, line by line and without buffers of its own, so that a
- * reader that follows them is never more than a line behind.
+ * log.c - writes the two logs of a run, line by line and unbuffered, so that a reader following
+ * them is never more than a line behind.
  */
 #include "train/log.h"
 
@@ -61,11 +61,11 @@ static imp_status open_one(const imp_log *log, const char *name, uint64_t *bytes
     if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return imp_fail(error, IMP_EIO, "another process is training in '%s'", log->folder);
     if (about.st_size == 0)
-        *bytes = 0; /* new, or removed since */
+        *bytes = 0; /* new, or removed meanwhile */
     if ((uint64_t)about.st_size < *bytes)
         return imp_fail(error, IMP_EFORMAT,
                         "'%s' is shorter than when the checkpoint was written; restore it, or "
-                        "remove it to begin a new one",
+                        "remove it to start a new one",
                         path);
     if (ftruncate(*descriptor, (off_t)*bytes) != 0 ||
         lseek(*descriptor, (off_t)*bytes, SEEK_SET) < 0)
@@ -73,8 +73,8 @@ static imp_status open_one(const imp_log *log, const char *name, uint64_t *bytes
     return IMP_OK;
 }
 
-/* How many columns the table was begun with: a log from before the last ones were added goes on
- * without them. */
+/* The number of columns the CSV file was started with: a log from an older version continues
+ * without newer columns. */
 static size_t count_columns(int descriptor)
 {
     char header[sizeof csv_header] = "";
@@ -119,7 +119,7 @@ void imp_log_close(imp_log *log)
 
 /* ---- writing ---- */
 
-/* "null" in JSON and nothing in CSV stand for a number that is not there. */
+/* A missing number is "null" in JSON and empty in CSV. */
 static void format(double value, const char *absent, char *text, size_t size)
 {
     if (isfinite(value))

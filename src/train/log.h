@@ -1,9 +1,8 @@
 /*
- * log.h - log.jsonl and log.csv: a line for every so many updates.
+ * log.h - log.jsonl and log.csv: a line for every log_every updates.
  *
- * A checkpoint remembers how long the two files were. What a killed run wrote after its last
- * checkpoint is cut off when the run is resumed, so that no line is missing and none is there
- * twice.
+ * A checkpoint records the lengths of the two files. When a killed run is resumed, lines after its
+ * last checkpoint are cut off, so that none is missing or duplicated.
  */
 #ifndef IMP_TRAIN_LOG_H
 #define IMP_TRAIN_LOG_H
@@ -19,16 +18,16 @@ typedef struct imp_log {
     char *folder; /* for sentences */
 } imp_log;
 
-/* Opens the two files in `folder` and cuts them to the given lengths; 0 and 0 begin a new log. A
- * file that is gone is begun again. IMP_EIO also when another process is writing them, IMP_EFORMAT
- * when one is shorter than it should be. On failure *log is closed. */
+/* Opens the two files in `folder` and truncates them to the given lengths; 0 and 0 start a new log.
+ * A missing file is started again. IMP_EIO also if another process is writing them, IMP_EFORMAT if
+ * one is shorter than it should be. On failure *log is closed. */
 imp_status imp_log_open(imp_log *log, const char *folder, uint64_t json_bytes, uint64_t csv_bytes,
                         imp_error *error);
 
-/* Takes no memory. */
+/* Allocates nothing. */
 imp_status imp_log_write(imp_log *log, const imp_train_line *line, imp_error *error);
 
-/* Flushes to disk: what was written is there before the checkpoint that counts on it. */
+/* Flushes to disk, before the checkpoint that relies on it. */
 imp_status imp_log_flush(imp_log *log, imp_error *error);
 
 /* Harmless on a closed log. */

@@ -1,4 +1,4 @@
-/* log_read.c - from log.jsonl to numbers. */
+/* log_read.c - parses log.jsonl. */
 #include "train/log_read.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static const char name[] = "log.jsonl";
 
-/* NAN where it is null, or not there, as in logs of earlier versions. */
+/* NAN if it is null, or missing, as in logs of earlier versions. */
 static double number(const json_t *line, const char *key)
 {
     const json_t *value = json_object_get(line, key);
@@ -53,7 +53,7 @@ static imp_status parse(const char *text, size_t size, imp_train_line *line, imp
 static imp_status parse_all(const char *text, const char *path, imp_train_line *lines,
                             size_t *count, imp_error *error)
 {
-    /* what stands behind the last newline is being written */
+    /* a line without a newline is still being written */
     for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
         imp_status status = parse(text, (size_t)(end - text), &lines[*count], error);
         if (status) {

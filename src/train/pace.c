@@ -1,4 +1,4 @@
-/* pace.c - sums of seconds, and what follows from them. */
+/* pace.c - estimates from measured seconds. */
 #include "train/pace.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ double imp_pace_validation(const imp_pace *pace, int64_t episodes, int64_t measu
 {
     if (pace->validations > 0)
         return pace->validation_seconds / pace->validations * (double)episodes / (double)measured;
-    /* Without a way back, an image takes about a third of what it takes in training. */
+    /* Without the backward pass, an image takes about a third of its time in training. */
     double image = imp_pace_update(pace) * pace->updates / fmax(pace->images, 1);
     return image / 3 * pace->validation_images * (double)episodes;
 }

@@ -1,4 +1,4 @@
-/* progress.c - what a run has counted, as a line of its log. */
+/* progress.c - a run's counters as a line of its log. */
 #include "train/progress.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@ imp_train_line imp_line_of(const imp_progress *progress, const imp_settings *set
                            const imp_updater *updater, double validation)
 {
     const imp_window *window = &progress->window;
-    double tied = imp_updater_sigma(updater, "log_sigma"); /* one for both, in imp-tied */
+    double tied = imp_updater_sigma(updater, "log_sigma"); /* imp-tied has one for both */
     return (imp_train_line){
         .update = progress->update,
         .loss = window->loss / window->episodes,

@@ -1,4 +1,5 @@
-/* progress.h - how far a run is: the numbers that are logged, reported and kept in checkpoints. */
+/* progress.h - the state of a run: the numbers that are logged, reported and kept in
+ * checkpoints. */
 #ifndef IMP_TRAIN_PROGRESS_H
 #define IMP_TRAIN_PROGRESS_H
 
@@ -15,16 +16,16 @@ typedef struct imp_window {
     double episodes, updates, loss, accuracy, clusters, norm, images, seconds;
 } imp_window;
 
-/* All that a run counts. */
+/* Everything a run counts. */
 typedef struct imp_progress {
-    uint64_t update; /* how many have been made */
+    uint64_t update; /* updates made */
     imp_window window;
     double seconds;       /* of updates, in all processes of the run */
     double best;          /* accuracy in validation; NAN before the first */
     uint64_t best_update; /* when it was reached */
 } imp_progress;
 
-/* The line that sums up the window, which must not be empty; `validation` may be NAN. */
+/* The log line for the window, which must not be empty; `validation` may be NAN. */
 imp_train_line imp_line_of(const imp_progress *progress, const imp_settings *settings,
                            const imp_updater *updater, double validation);
 

@@ -1,4 +1,4 @@
-/* rank_steps.c - a share of an update's steps made here, the others' received. */
+/* rank_steps.c - computes this rank's share of an update's steps and receives the others'. */
 #include "train/rank_steps.h"
 
 #include <string.h>
@@ -9,22 +9,22 @@
 #include "episode/draw.h"
 #include "nn/statistics.h"
 
-/* What is told of a step, beside its gradient and its statistics. */
+/* What ranks exchange about a step, besides its gradient and statistics. */
 typedef struct told {
     imp_outcome outcome;
     double waited;
-    imp_status status; /* what the learner said, and the sentence */
-    bool statistics;   /* there are some */
+    imp_status status; /* the learner's status and error message */
+    bool statistics;   /* whether there are running statistics */
     imp_error error;
 } told;
 
 struct imp_rank_steps {
     imp_steps steps;
     const imp_ranks *ranks;
-    imp_feed *feed;    /* of this rank's episodes; NULL if it has none */
-    size_t episodes;   /* of an update; */
-    size_t begin, end; /* those of this rank */
-    size_t next;       /* whose step is wanted next */
+    imp_feed *feed;    /* this rank's episodes; NULL if it has none */
+    size_t episodes;   /* per update */
+    size_t begin, end; /* this rank's */
+    size_t next;       /* the next step to return */
     size_t parameters, values, statistic_count;
     float *terms;           /* (end - begin, parameters + values): gradients */
     float *sum;             /* (parameters + values) */
@@ -48,7 +48,7 @@ imp_steps *imp_rank_steps_of(imp_rank_steps *steps)
 
 /* ---- an update ---- */
 
-/* Makes the step of this rank's episode number e of the update, and keeps it. */
+/* Computes and keeps the step of episode e of the update, one of this rank's. */
 static imp_status make_step(imp_rank_steps *own, imp_learner *learner, size_t e, imp_error *error)
 {
     const imp_task *task;
@@ -72,8 +72,8 @@ static imp_status make_step(imp_rank_steps *own, imp_learner *learner, size_t e,
     return IMP_OK;
 }
 
-/* All steps of an update. A step that fails is told like any other, so that all ranks fail alike
- * when its turn comes. */
+/* All steps of an update. A failed step is sent like any other, so that all ranks fail alike when
+ * its turn comes. */
 static imp_status make_steps(imp_rank_steps *own, imp_learner *learner, imp_error *error)
 {
     size_t width = own->parameters + own->values, shares = own->end - own->begin;
@@ -97,11 +97,11 @@ static imp_status make_steps(imp_rank_steps *own, imp_learner *learner, imp_erro
     return status;
 }
 
-/* The first step of an update brings the sum of all gradients, the others none. */
+/* The first step of an update carries the sum of all gradients, the others none. */
 static imp_status next(imp_steps *steps, imp_learner *learner, imp_step *step, double *waited,
                        imp_error *error)
 {
-    imp_rank_steps *own = (imp_rank_steps *)steps; /* whose first member they are */
+    imp_rank_steps *own = (imp_rank_steps *)steps; /* its first member */
     size_t e = own->next;
     if (e == 0) {
         imp_status status = make_steps(own, learner, error);

@@ -1,4 +1,4 @@
-/* run_folder.c - making, recognising and reading the folder of a run. */
+/* run_folder.c - makes, recognises and reads the folder of a run. */
 #include "train/run_folder.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ imp_training_path imp_training_file(const char *folder, const char *name)
     imp_training_path path;
     int length = snprintf(path.text, sizeof path.text, "%s/%s", folder, name);
     if (folder[0] == '\0' || length < 0 || (size_t)length >= sizeof path.text)
-        path.text[0] = '\0'; /* opening it then fails, and nothing else is touched */
+        path.text[0] = '\0'; /* opening it then fails without touching anything else */
     return path;
 }
 
@@ -31,7 +31,7 @@ bool imp_training_has(const char *folder, const char *name)
     return access(imp_training_file(folder, name).text, F_OK) == 0;
 }
 
-/* JSON is UTF-8: another text would not come back as it was. */
+/* JSON is UTF-8, so another string would not be restored exactly. */
 static imp_status check_texts(const imp_settings *settings, imp_error *error)
 {
     const imp_setting *setting;
@@ -41,8 +41,8 @@ static imp_status check_texts(const imp_settings *settings, imp_error *error)
         const char *text = *(const char *const *)((const char *)settings + setting->offset);
         if (!imp_is_utf8(text))
             return imp_fail(error, IMP_EUNSUPPORTED,
-                            "'%s' is '%s', which is not UTF-8, and so cannot be kept with a "
-                            "run; rename it, or make a symbolic link to it",
+                            "'%s' is '%s', which is not UTF-8 and cannot be recorded with a run; "
+                            "rename it, or make a symbolic link to it",
                             setting->name, text);
     }
     return IMP_OK;
@@ -70,8 +70,8 @@ static bool is_taken(const char *folder)
            imp_training_has(folder, imp_kept_checkpoint_name);
 }
 
-/* Two may begin a run in one folder at once: it belongs to who makes settings.json, and that is
- * made only where there is none. */
+/* Two processes may start a run in one folder at once: it belongs to the one that creates
+ * settings.json, which fails if the file exists. */
 imp_status imp_training_begin(const char *folder, const imp_settings *settings, imp_error *error)
 {
     imp_status status = check_texts(settings, error);
@@ -99,8 +99,8 @@ imp_status imp_training_write_settings(const char *folder, const imp_settings *s
 /* Reads a checkpoint from a path. */
 typedef imp_status reader(const char *path, void *out, imp_error *error);
 
-/* Reads the newest checkpoint that can be read; *name is which. Where that is the one before the
- * last, `damage` says what is wrong with the last. */
+/* Reads the newest readable checkpoint, *name. If that is the previous one, `damage` says what is
+ * wrong with the last. */
 static imp_status read_newest(const char *folder, reader *read, void *out, const char **name,
                               imp_error *damage, imp_error *error)
 {
@@ -116,7 +116,7 @@ static imp_status read_newest(const char *folder, reader *read, void *out, const
     *name = imp_kept_checkpoint_name;
     imp_status second = read(path.text, out, error);
     if (second && second != IMP_ENOMEM && error) {
-        *error = *damage; /* what is wrong with the newest is the better reason */
+        *error = *damage; /* the newest checkpoint's error is more helpful */
         return status;
     }
     return second;
@@ -150,7 +150,7 @@ imp_status imp_training_load(const char *folder, int threads, imp_updater *updat
     imp_status status = read_newest(folder, load, &into, &name, &reason, error);
     if (!status && name != imp_checkpoint_name)
         imp_fail(damage, IMP_EFORMAT,
-                 "%s; the run goes on from the checkpoint before it, of update %llu, '%s'",
+                 "%s; the run continues from the previous checkpoint, of update %llu, '%s'",
                  reason.message, (unsigned long long)checkpoint->progress.update,
                  imp_training_file(folder, name).text);
     return status;

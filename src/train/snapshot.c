@@ -16,7 +16,7 @@ imp_status imp_snapshot_make(imp_snapshot *snapshot, const imp_updater *updater,
     return snapshot->values ? IMP_OK : imp_fail_memory(error, "a copy of the weights");
 }
 
-/* Does something with numbers of the snapshot and the same numbers of the updater. */
+/* An operation on corresponding numbers of a snapshot and an updater. */
 typedef void pairing(float *kept, float *used, size_t count, double decay);
 
 static void each_piece(const imp_snapshot *snapshot, const imp_updater *updater, pairing *pair,

@@ -1,9 +1,9 @@
 /*
- * standardize.c - what the layer `standard` is told of the data.
+ * standardize.c - the centre and scales of the layer `standard`, from the data.
  *
- * Features get one spread, such that vectors as a whole spread as embeddings of the paper's network
- * do when training begins: by then variances of 5, with which it begins, tell near from far. So the
- * scale of the data does not matter, and neither does the number of features.
+ * All features get the same spread, chosen so that whole vectors are spread like embeddings of the
+ * paper's network at the start of training, where the initial variance of 5 separates near from
+ * far. So neither the scale of the data nor the number of features matters.
  */
 #include "train/standardize.h"
 
@@ -29,7 +29,7 @@ static float *tensor_of(imp_network *network, const char *name)
     return NULL;
 }
 
-/* The numbers of the points that train, or of so many of them; returns how many. */
+/* The indices of the training points, or of a sample of them; returns how many. */
 static size_t list_points(const imp_dataset *dataset, uint32_t *points)
 {
     size_t all = 0, taken = 0, seen = 0;
@@ -81,7 +81,7 @@ imp_status imp_standardize(imp_network *network, const imp_dataset *dataset, imp
         find_moments(dataset, points, list_points(dataset, points), d, row, mean, variance);
         for (size_t j = 0; j < d; j++)
             widest = fmax(widest, variance[j]);
-        /* A feature that hardly varies beside the others says nothing but its own rounding. */
+        /* A feature that hardly varies compared with the others is only rounding noise. */
         for (size_t j = 0; j < d; j++)
             varying += variance[j] > 1e-12 * widest;
         for (size_t j = 0; j < d; j++) {

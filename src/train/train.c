@@ -1,5 +1,5 @@
 /*
- * train.c - training for programs outside: settings and data put together for the trainer.
+ * train.c - the public training: combines settings and data for the trainer.
  */
 #include <imp/train.h>
 
@@ -26,7 +26,7 @@ typedef imp_status trainer(const imp_settings *settings, const imp_dataset *data
                            const imp_trainer_options *options, imp_train_result *result,
                            imp_error *error);
 
-/* Fits a run that begins into the time it was given, and says how. */
+/* Fits a new run into the given time, and reports how. */
 static imp_status fit(imp_settings *settings, const imp_dataset *dataset,
                       const imp_train_options *options, double seconds, imp_error *error)
 {
@@ -35,19 +35,19 @@ static imp_status fit(imp_settings *settings, const imp_dataset *dataset,
         return status;
     char sentence[200];
     snprintf(sentence, sizeof sentence,
-             "there is time for %lld updates in %g minute%s; the schedule is fitted to them",
+             "%lld updates fit into %g minute%s; the schedule is scaled to them",
              (long long)settings->updates, options->minutes, options->minutes == 1 ? "" : "s");
     options->notice(sentence, options->context);
     return IMP_OK;
 }
 
-/* Completes the settings, opens the data unless it is there, and trains. */
+/* Completes the settings, opens the data unless it is given, and trains. */
 static imp_status train(trainer *run, const imp_ranks *ranks, const imp_settings *given,
                         const imp_dataset *dataset, const imp_train_options *options,
                         imp_train_result *result, imp_error *error)
 {
     imp_settings settings = *given;
-    settings.texts = NULL; /* they remain the caller's */
+    settings.texts = NULL; /* the caller still owns them */
     imp_dataset *opened = NULL;
     imp_status status = IMP_OK;
     if (dataset) {
@@ -60,11 +60,11 @@ static imp_status train(trainer *run, const imp_ranks *ranks, const imp_settings
     }
     dataset = dataset ? dataset : opened;
     double begin = imp_clock(), seconds = 60 * options->minutes;
-    /* A little less: what is left when the time is up is lost, and machines are busy. */
+    /* A little less, for busy machines: updates after the time is up would be lost. */
     if (!status && seconds > 0 && imp_ranks_any(ranks))
         status = imp_fail(error, IMP_EUNSUPPORTED,
-                          "several processes cannot agree on what fits into a time; say how many "
-                          "updates there shall be");
+                          "several processes cannot agree on what fits into a given time; give the "
+                          "number of updates");
     if (!status && seconds > 0 && run == imp_trainer_run)
         status = fit(&settings, dataset, options, 0.9 * seconds, error);
     imp_trainer_options wanted = {.folder = options->folder,
@@ -92,7 +92,7 @@ static imp_status take_options(imp_train_options *known, const imp_train_options
     if (!status && !known->folder)
         status = imp_fail(error, IMP_EINVAL, "a run needs a folder");
     if (!status && !(known->minutes >= 0 && known->minutes <= 1e6))
-        status = imp_fail(error, IMP_EINVAL, "a run takes from 0 to 1000000 minutes, not %g",
+        status = imp_fail(error, IMP_EINVAL, "minutes must be from 0 to 1000000, not %g",
                           known->minutes);
     return status;
 }

@@ -2,8 +2,8 @@
  * trainer.c - the loop: episodes, update, log, validation, checkpoint.
  *
  * The order within an update matters for resuming: the log is on disk before the checkpoint that
- * remembers its length, and a better model before the checkpoint that knows of it; so whatever a
- * kill tears apart is made again from the checkpoint, to the same bits.
+ * records its length, and a better model before the checkpoint that knows of it. So whatever a kill
+ * destroys is made again from the checkpoint, to the same bits.
  */
 #include "train/trainer.h"
 
@@ -29,8 +29,8 @@ typedef struct trainer {
     const imp_trainer_options *options;
     const imp_dataset *dataset;
     imp_updater updater;
-    imp_checkpoint state; /* settings, counters and the best weights, as the next file has them */
-    bool saved; /* the last checkpoint of the folder is whole, so that it is worth keeping */
+    imp_checkpoint state; /* settings, counters and the best weights for the next checkpoint */
+    bool saved;           /* whether the folder's last checkpoint is intact and worth keeping */
     imp_steps *steps;
     imp_log log;
     imp_events events;
@@ -41,7 +41,7 @@ typedef struct trainer {
     double images; /* in it */
 } trainer;
 
-/* Of the ranks that make a run together, one writes. */
+/* Only one of the ranks that share a run writes. */
 static bool writes(const trainer *work)
 {
     return work->options->folder && imp_rank_of(work->options->ranks) == 0;
@@ -71,7 +71,8 @@ static imp_status diverged(const trainer *work, imp_error *error)
         uint64_t update;
         const char *name = imp_training_whole_checkpoint(work->options->folder, &update);
         if (name)
-            snprintf(where, sizeof where, "; the last good checkpoint, of update %llu, is '%s/%s'",
+            snprintf(where, sizeof where,
+                     "; the last intact checkpoint, of update %llu, is '%s/%s'",
                      (unsigned long long)update, work->options->folder, name);
         else
             snprintf(where, sizeof where, "; the checkpoints in '%s' are damaged",
@@ -94,7 +95,7 @@ static imp_status add_episodes(trainer *work, imp_error *error)
         imp_status status =
             work->steps->next(work->steps, work->updater.learner, &step, &waited, error);
         if (!status && outcome->loss > settings->loss_limit)
-            status = imp_fail(error, IMP_EINVAL, "the loss is %g, beyond its limit of %g",
+            status = imp_fail(error, IMP_EINVAL, "the loss is %g, above its limit of %g",
                               outcome->loss, settings->loss_limit);
         if (status)
             return status == IMP_EINVAL ? diverged(work, error) : status;
@@ -114,7 +115,7 @@ static imp_status add_episodes(trainer *work, imp_error *error)
     return IMP_OK;
 }
 
-/* Early averages are short: they would else remember the initial weights for long. */
+/* Early averages are short, so that the initial weights are soon forgotten. */
 static void average_weights(trainer *work)
 {
     double most = work->state.settings.average_weights;
@@ -123,8 +124,7 @@ static void average_weights(trainer *work)
         imp_snapshot_average(&work->state.average, &work->updater, early < most ? early : most);
 }
 
-/* Has the averaged weights in the place of the learner's, or those again. Where none are averaged,
- * nothing happens. */
+/* Swaps the averaged weights with the learner's. Does nothing without averaging. */
 static void swap_average(trainer *work)
 {
     imp_snapshot_swap(&work->state.average, &work->updater);
@@ -267,7 +267,7 @@ static bool wants_to_proceed(trainer *work)
     report->seconds_left = imp_pace_left(&work->pace, &work->state.settings, progress->update);
     if (report->line.update == 0 && progress->window.episodes > 0) {
         report->line = line_of(work, NAN);
-        report->line.update = 0; /* not a line yet */
+        report->line.update = 0; /* no log line yet */
     }
     return !work->options->proceed || work->options->proceed(report, work->options->context);
 }
@@ -278,8 +278,8 @@ static bool time_is_up(const trainer *work)
     return seconds > 0 && imp_clock() - work->begin >= seconds;
 }
 
-/* Whether to write a model that validation has not chosen, because there is no better one: with
- * every checkpoint, and a first one before somebody has waited a minute. */
+/* Whether to write a model that validation has not chosen, because there is none yet: with every
+ * checkpoint, and a first one within a minute. */
 static bool wants_unproven_model(const trainer *work, bool saves)
 {
     enum { FIRST = 30 };
@@ -288,7 +288,7 @@ static bool wants_unproven_model(const trainer *work, bool saves)
     return saves || (!work->report.has_model && imp_clock() - work->begin >= FIRST);
 }
 
-/* A run goes on while all ranks want it to: a signal may reach one of them alone. */
+/* A run continues while all ranks want it to: a signal may reach only one of them. */
 static imp_status ask_to_proceed(trainer *work, bool *stop, imp_error *error)
 {
     const imp_ranks *ranks = work->options->ranks;
@@ -297,14 +297,14 @@ static imp_status ask_to_proceed(trainer *work, bool *stop, imp_error *error)
         return IMP_OK;
     uint64_t *all = imp_allocate((size_t)ranks->size, sizeof *all);
     imp_status status = all ? imp_ranks_exchange(ranks, *stop, all, error)
-                            : imp_fail_memory(error, "the other ranks' wishes");
+                            : imp_fail_memory(error, "the other ranks' decisions");
     for (int r = 0; r < ranks->size && !status; r++)
         *stop |= all[r] != 0;
     imp_release(all);
     return status;
 }
 
-/* What happens at the end of an update; *stop is set when the caller wants no more. */
+/* What happens at the end of an update; *stop is set when the caller wants to end. */
 static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
@@ -326,7 +326,7 @@ static imp_status conclude_update(trainer *work, bool *stop, imp_error *error)
     if (status)
         return status;
     status = ask_to_proceed(work, stop, error);
-    /* The model goes first: where a checkpoint says that a run is over, its model is the best. */
+    /* The model comes first: if a checkpoint says that the run is over, the model must be final. */
     if (!status && (improved || wants_unproven_model(work, saves || *stop))) {
         swap_average(work);
         status = save_model(work, error);
@@ -350,7 +350,7 @@ static imp_status loop(trainer *work, imp_error *error)
     return status;
 }
 
-/* The model of a finished run: the best in validation, or else the last or the average. */
+/* The model of a finished run: the best in validation, or else the last or the averaged one. */
 static imp_status finish(trainer *work, imp_error *error)
 {
     if (!is_last(work))
@@ -413,7 +413,7 @@ static void clear(trainer *work)
 
 /* ---- beginnings ---- */
 
-/* Settings whose texts are the caller's: they outlive the run. */
+/* Settings whose strings the caller owns: they outlive the run. */
 static imp_settings borrowed(const imp_settings *settings)
 {
     imp_settings copy = *settings;
@@ -430,8 +430,7 @@ static trainer make_trainer(const imp_dataset *dataset, const imp_trainer_option
                      .report = {.validation = NAN, .validation_open = NAN}};
 }
 
-/* Before anything is trained or written: an impossible episode should not surprise after an
- * hour. */
+/* Before anything is trained or written: an impossible episode should not fail after an hour. */
 static imp_status check_episodes(trainer *work, imp_error *error)
 {
     const imp_settings *settings = &work->state.settings;
@@ -445,14 +444,14 @@ static imp_status check_episodes(trainer *work, imp_error *error)
     status = imp_episode_draw(work->dataset, &task, 0, &episode, error);
     if (status)
         imp_error_prefix(error, "validation episodes cannot be drawn (--validation-way makes them "
-                                "smaller, --validate-every 0 does without)");
+                                "smaller, --validate-every 0 turns validation off)");
     else
         work->pace.validation_images = (double)imp_episode_size(&episode);
     imp_episode_clear(&episode);
     return status;
 }
 
-/* `fresh`: the folder is made, and must hold no run. */
+/* `fresh`: makes the folder, which must not hold a run. */
 static imp_status start(const imp_settings *settings, const imp_dataset *dataset,
                         const imp_trainer_options *options, bool fresh, imp_train_result *result,
                         imp_error *error)
@@ -490,8 +489,8 @@ imp_status imp_trainer_run(const imp_settings *settings, const imp_dataset *data
     return start(settings, dataset, options, true, result, error);
 }
 
-/* Whether a run that was read can go on with these settings and this data. A run keeps the settings
- * of its validation, so that all its models are compared on the same episodes. */
+/* Whether a run can continue with these settings and this data. A run keeps its validation
+ * settings, so that all its models are compared on the same episodes. */
 static imp_status check_resumed(const trainer *work, const imp_settings *settings, imp_error *error)
 {
     const imp_settings *begun = &work->state.settings;
@@ -501,14 +500,14 @@ static imp_status check_resumed(const trainer *work, const imp_settings *setting
         return imp_fail(error, IMP_EINVAL, "'%s' cannot be changed in the middle of a run",
                         conflict);
     if (settings->updates != begun->updates && (uint64_t)settings->updates <= made)
-        return imp_fail(error, IMP_EINVAL,
-                        "the run has made %llu updates and cannot be ended at %lld; 'updates' can "
-                        "only be raised",
-                        (unsigned long long)made, (long long)settings->updates);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "the run has made %llu updates and cannot end at %lld; 'updates' can only be raised",
+            (unsigned long long)made, (long long)settings->updates);
     return imp_trained_on_check(&work->state.data, work->dataset, error);
 }
 
-/* Tells what somebody should know who resumes a run; `damage` may be empty. */
+/* Warns whoever resumes a run; `damage` may be empty. */
 static void give_notice(const trainer *work, const char *damage)
 {
     const imp_trainer_options *options = work->options;
@@ -520,8 +519,8 @@ static void give_notice(const trainer *work, const char *damage)
     if (then[0] && strcmp(then, now) != 0) {
         char sentence[300];
         snprintf(sentence, sizeof sentence,
-                 "the run was computed with %s and goes on with %s, so that it will end in other "
-                 "bits than on one of them; IMP_ISA=%s goes on as it began",
+                 "the run was computed with %s and continues with %s, so its result will have "
+                 "different bits; IMP_ISA=%s continues as it began",
                  then, now, then);
         options->notice(sentence, options->context);
     }
@@ -531,7 +530,7 @@ imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *d
                               const imp_trainer_options *options, imp_train_result *result,
                               imp_error *error)
 {
-    /* A run that was killed before its first checkpoint has lost nothing. */
+    /* A run killed before its first checkpoint starts over from its settings. */
     if (!imp_training_has_checkpoint(options->folder))
         return start(settings, dataset, options, false, result, error);
 

@@ -1,8 +1,8 @@
 /*
  * trainer.h - the training loop: a run from its settings to its model.
  *
- * A run lives in a folder (run_folder.h). It can be stopped at any moment, by its caller or by a
- * kill, and resumed to the same bits on any number of threads of the same kind of machine.
+ * A run is kept in a folder (run_folder.h). It can be stopped at any time, by its caller or by a
+ * kill, and resumed to the same bits with any number of threads on the same kind of machine.
  */
 #ifndef IMP_TRAIN_TRAINER_H
 #define IMP_TRAIN_TRAINER_H
@@ -18,48 +18,48 @@
 
 typedef struct imp_trainer_options {
     const char *folder;   /* NULL: nothing is written */
-    imp_updater *updater; /* if not NULL: gets what was trained, to be cleared by the caller */
-    imp_steps *steps;     /* NULL: this process makes all of them, or its share */
-    int threads;          /* 0: as many as the machine offers */
-    bool tensorboard;     /* write events for TensorBoard into the folder, too */
-    double seconds;       /* after which the run ends as if the caller wanted so; 0: never */
-    imp_pace *pace;       /* if not NULL: gets what the updates and validations have taken */
-    bool *diverged;       /* if not NULL: gets whether a loss or a gradient ended the run */
+    imp_updater *updater; /* if not NULL: receives what was trained; the caller clears it */
+    imp_steps *steps;     /* NULL: this process computes them all, or its share */
+    int threads;          /* 0: one per core */
+    bool tensorboard;     /* also write TensorBoard events to the folder */
+    double seconds;       /* after which the run ends as if the caller had stopped it; 0: never */
+    imp_pace *pace;       /* if not NULL: receives the times of updates and validations */
+    bool *diverged;       /* if not NULL: receives whether a loss or a gradient ended the run */
 
-    /* Who makes the run together: all begin with the same settings and data, and rank 0 writes the
-     * folder; the others read it where a run is resumed. NULL: this process alone. */
+    /* The ranks that share the run: all start with the same settings and data, and rank 0 writes
+     * the folder; the others read it when a run is resumed. NULL: this process alone. */
     const imp_ranks *ranks;
 
     /* Called after each update; false ends the run after a checkpoint. May be NULL. */
     bool (*proceed)(const imp_train_report *report, void *context);
-    /* Called before the first update of a resumed run with a sentence that somebody should read: a
-     * checkpoint is damaged, or the instruction set another. May be NULL. */
+    /* Called before the first update of a resumed run with a warning: a checkpoint is damaged, or
+     * the instruction set differs. May be NULL. */
     void (*notice)(const char *sentence, void *context);
     void *context; /* of both */
 } imp_trainer_options;
 
-/* Trains on an open dataset, which must be the one the settings say, from the beginning.
+/* Trains from the beginning on an open dataset, which must be the one that the settings name.
  *
- * On failure a run's folder holds its last checkpoint: IMP_EINVAL for settings that cannot be met,
- * and when the loss is no longer finite or exceeds its limit (the sentence names the update and the
- * checkpoint); IMP_EIO for files. */
+ * On failure the run's folder holds its last checkpoint. IMP_EINVAL for settings that cannot be
+ * satisfied, and if the loss is no longer finite or exceeds its limit (the error names the update
+ * and the checkpoint); IMP_EIO for files. */
 imp_status imp_trainer_run(const imp_settings *settings, const imp_dataset *dataset,
                            const imp_trainer_options *options, imp_train_result *result,
                            imp_error *error);
 
-/* Goes on with the run in options->folder. `settings` are those of the run, except that there may
- * be more updates, how often is logged and saved and the limit of the loss may differ, and the data
- * may lie elsewhere; other data than the run's is refused by its fingerprint. What validation is
- * stays as it was, so that all models of a run are compared on the same episodes.
+/* Continues the run in options->folder. `settings` are those of the run, except that there may be
+ * more updates, the intervals of log and checkpoints and the loss limit may differ, and the data
+ * may have moved; different data is refused by its fingerprint. Validation keeps its settings, so
+ * that all models of a run are compared on the same episodes.
  *
- * Where the last checkpoint is damaged, the run goes on from the one before it.
+ * If the last checkpoint is damaged, the run continues from the previous one.
  *
- * A run that had ended and is given more updates has been validated at its former end, too. */
+ * A finished run that is given more updates has also been validated at its former end. */
 imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *dataset,
                               const imp_trainer_options *options, imp_train_result *result,
                               imp_error *error);
 
-/* imp_train() and imp_train_resume() by several processes. */
+/* imp_train() and imp_train_resume() with several processes. */
 imp_status imp_train_together(const imp_ranks *ranks, const imp_settings *settings,
                               const imp_dataset *dataset, const imp_train_options *options,
                               imp_train_result *result, imp_error *error);

@@ -1,8 +1,8 @@
 /*
- * updater.c - one update: the gradients of its episodes added up, clipped and followed.
+ * updater.c - one update: sums the gradients of its episodes, clips the sum and takes a step.
  *
- * Each episode's gradient is computed on its own and added to the sum in episode order. Episodes of
- * one update may then be spread over processes without changing a bit of the sum.
+ * Each episode's gradient is computed by itself and added to the sum in episode order, so the
+ * episodes of an update can be distributed over processes without changing a bit.
  */
 #include "train/updater.h"
 
@@ -111,7 +111,7 @@ void imp_updater_add(imp_updater *updater, const imp_step *step)
 
 static double sum_of_squares(const float *values, size_t count)
 {
-    double lanes[8] = {0}; /* a fixed order of summation that a compiler can still vectorise */
+    double lanes[8] = {0}; /* a fixed order of summation that compilers can still vectorise */
     size_t i = 0;
     for (; i + 8 <= count; i += 8)
         for (size_t lane = 0; lane < 8; lane++)

@@ -117,7 +117,7 @@ static void a_run_goes_on_from_the_one_before(void **state)
     damage(folder.text, imp_checkpoint_name);
     assert_int_equal(resume(&work, 6), IMP_OK);
     assert_non_null(strstr(work.notice, "/checkpoint.safetensors: it is damaged: the SHA-256 of "));
-    assert_non_null(strstr(work.notice, "; the run goes on from the checkpoint before it, of "
+    assert_non_null(strstr(work.notice, "; the run continues from the previous checkpoint, of "
                                         "update 4, '"));
     /* The damaged one did not take its place. */
     assert_int_equal(update_of(folder.text, imp_checkpoint_name), 6);
@@ -172,10 +172,10 @@ static void a_damaged_checkpoint_is_never_called_good(void **state)
     assert_int_equal(train(&work, 5), IMP_OK);
     work.settings.loss_limit = 1e-9;
     assert_int_equal(resume(&work, 0), IMP_EINVAL);
-    assert_non_null(strstr(work.error.message, "; the last good checkpoint, of update 5, is '"));
+    assert_non_null(strstr(work.error.message, "; the last intact checkpoint, of update 5, is '"));
     damage(folder.text, imp_checkpoint_name);
     assert_int_equal(resume(&work, 0), IMP_EINVAL);
-    assert_non_null(strstr(work.error.message, "; the last good checkpoint, of update 4, is '"));
+    assert_non_null(strstr(work.error.message, "; the last intact checkpoint, of update 4, is '"));
     assert_non_null(strstr(work.error.message, imp_kept_checkpoint_name));
     imp_dataset_free(work.dataset);
 }
