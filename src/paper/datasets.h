@@ -1,4 +1,4 @@
-/* datasets.h - the paper's two datasets: what a run of each is like, and where its results go. */
+/* datasets.h - the paper's two datasets: their schedules and folders. */
 #ifndef IMP_PAPER_DATASETS_H
 #define IMP_PAPER_DATASETS_H
 
@@ -10,8 +10,8 @@
 enum { IMP_PAPER_DATASETS = 2 };
 
 typedef struct imp_paper_dataset {
-    const char *name;                         /* of the folder of its results, and of its recipes */
-    const char *title;                        /* as people write it */
+    const char *name;                         /* name of its results folder, and of its recipes */
+    const char *title;                        /* its usual spelling */
     int64_t updates, halve_from, halve_every; /* the paper's schedule */
     const char *schedule;                     /* a sentence about it, for the report */
     size_t side, channels;                    /* of its pictures */
@@ -20,14 +20,14 @@ typedef struct imp_paper_dataset {
 /* Dataset number `index`, which is below IMP_PAPER_DATASETS. */
 const imp_paper_dataset *imp_paper_dataset_at(size_t index);
 
-/* The number of the dataset whose recipe that is. */
+/* The index of the dataset that a recipe is for. */
 size_t imp_paper_dataset_of(const char *recipe);
 
-/* The number of the dataset that `data` holds, as imp_dataset_open() takes it: mini-ImageNet for
- * lists of pictures, Omniglot for anything else, since other characters may stand in for it. */
+/* The index of the dataset in `data`, a name for imp_dataset_open(): mini-ImageNet for lists of
+ * pictures, Omniglot for anything else, since other characters may replace it. */
 size_t imp_paper_dataset_in(const char *data);
 
-/* OUT/NAME: where the results of a dataset are; empty, so that nothing opens, if it is too long. */
+/* OUT/NAME: the results folder of a dataset; empty, so that opening it fails, if it is too long. */
 typedef struct imp_paper_folder {
     char text[4096];
 } imp_paper_folder;

@@ -1,4 +1,4 @@
-/* figures.c - gathers the numbers of the figures, and has them written and drawn. */
+/* figures.c - collects the numbers of the figures, writes and draws them. */
 #include "paper/figures.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "paper/tables.h"
 #include "train/run_folder.h"
 
-/* A text that is written piece by piece and becomes a file at its end. */
+/* A text that is written piece by piece and then becomes a file. */
 typedef struct text_file {
     FILE *stream;
     char *text;
@@ -33,7 +33,7 @@ static imp_status text_begin(text_file *file, imp_error *error)
     return file->stream ? IMP_OK : imp_fail_memory(error, "a figure's numbers");
 }
 
-/* Writes what came together, unless `status` says that it did not; releases it either way. */
+/* Writes the text unless `status` is a failure; releases it in either case. */
 static imp_status text_end(text_file *file, const char *path, imp_status status, imp_error *error)
 {
     imp_writer writer;
@@ -65,14 +65,14 @@ static imp_status add_sweep(curve *mean, const json_t *evaluation, imp_error *er
     const json_t *sweep = json_object_get(evaluation, "sweep");
     size_t count = json_array_size(sweep);
     if (count == 0 || count > MOST_STEPS || (mean->seeds > 0 && count != mean->count))
-        return imp_fail(error, IMP_EFORMAT, "the sweep over lambda of %s is damaged", mean->method);
+        return imp_fail(error, IMP_EFORMAT, "the lambda sweep of %s is damaged", mean->method);
     mean->count = count;
     double n = (double)++mean->seeds;
     for (size_t i = 0; i < count; i++) {
         imp_interval figure;
         const json_t *step = json_array_get(sweep, i);
         if (!imp_result_figure(step, "open_accuracy", &figure))
-            return imp_fail(error, IMP_EFORMAT, "the sweep over lambda of %s lacks an accuracy",
+            return imp_fail(error, IMP_EFORMAT, "the lambda sweep of %s lacks an accuracy",
                             mean->method);
         mean->lambda[i] = json_number_value(json_object_get(step, "lambda"));
         mean->accuracy[i] += (100 * figure.mean - mean->accuracy[i]) / n;
@@ -91,7 +91,7 @@ static imp_status gather_curve(const imp_paper_row *row, const char *folder, cur
         imp_result result;
         status = imp_result_load(folder, &run, seed, &result, error);
         const json_t *evaluation = status ? NULL : imp_result_evaluation(&result, row->options);
-        if (evaluation && imp_result_is_open(evaluation)) /* older ones are to be measured again */
+        if (evaluation && imp_result_is_open(evaluation)) /* older results must be measured again */
             status = add_sweep(mean, evaluation, error);
         imp_result_clear(&result);
     }
@@ -158,10 +158,10 @@ imp_status imp_paper_draw_lambda(const char *folder, imp_error *error)
 
 enum { ALPHABETS = 10, CHARACTERS = 10, DRAWINGS = 10, MOST_PANELS = 4 };
 
-/* The images that are shown, alphabet by alphabet. */
+/* The images shown, alphabet by alphabet. */
 typedef struct selection {
     uint32_t images[ALPHABETS * CHARACTERS * DRAWINGS];
-    int32_t alphabet[ALPHABETS * CHARACTERS * DRAWINGS]; /* its place in names */
+    int32_t alphabet[ALPHABETS * CHARACTERS * DRAWINGS]; /* its index in names */
     const char *names[ALPHABETS];
     size_t count, alphabets;
 } selection;
@@ -201,7 +201,7 @@ static void select_alphabet(selection *shown, const imp_dataset *dataset, int64_
 static imp_status select_images(selection *shown, const imp_dataset *dataset, imp_error *error)
 {
     shown->count = shown->alphabets = 0;
-    /* at first only alphabets with characters enough */
+    /* first try only alphabets with enough characters */
     for (size_t fewest = CHARACTERS; fewest > 0 && shown->alphabets < 2; fewest--) {
         shown->count = shown->alphabets = 0;
         for (size_t a = 0; a < imp_dataset_super_classes(dataset) && shown->alphabets < ALPHABETS;
@@ -304,7 +304,7 @@ imp_status imp_paper_draw_embedding(const imp_dataset *dataset, const imp_paper_
                                     size_t count, int threads, const char *folder, imp_error *error)
 {
     if (count == 0 || count > MOST_PANELS)
-        return imp_fail(error, IMP_EINVAL, "from 1 to %d models can be shown beside each other",
+        return imp_fail(error, IMP_EINVAL, "from 1 to %d models can be shown side by side",
                         MOST_PANELS);
     selection *shown = imp_allocate_zeroed(1, sizeof *shown);
     imp_status status =

@@ -1,4 +1,4 @@
-/* ledger.c - reading, checking and writing result files. */
+/* ledger.c - reads, checks and writes result files. */
 #include "paper/ledger.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ imp_result_path imp_result_file(const char *folder, const imp_paper_run *run, in
     int length = snprintf(path.text, sizeof path.text, "%s/%s.json", folder,
                           imp_paper_run_name(run, seed).text);
     if (length < 0 || (size_t)length >= sizeof path.text)
-        path.text[0] = '\0'; /* opening it then fails, and nothing else is touched */
+        path.text[0] = '\0'; /* opening it then fails without touching anything else */
     return path;
 }
 
@@ -91,7 +91,7 @@ static bool is_of(const json_t *value, kind wanted)
 static imp_status check_members(const json_t *object, const expectation *members, size_t count,
                                 imp_error *error)
 {
-    static const char *const kinds[] = {"a text", "a number", "an object", "a list"};
+    static const char *const kinds[] = {"a string", "a number", "an object", "a list"};
     if (!json_is_object(object))
         return imp_fail(error, IMP_EFORMAT, "it should hold a JSON object");
     for (size_t i = 0; i < count; i++)
@@ -181,7 +181,7 @@ imp_status imp_result_check(const imp_result *result, const imp_settings *wanted
     const char *name = status ? NULL : imp_paper_disagreement(&there, wanted);
     if (name)
         status = imp_fail(error, IMP_EINVAL,
-                          "'%s' is the result of a run with another '%s' than the table asks for; "
+                          "'%s' is the result of a run with a different '%s' than the table needs; "
                           "give another folder with --out",
                           path, name);
     imp_settings_clear(&there);

@@ -1,5 +1,5 @@
 /*
- * measure.c - reads the words of a row into settings, evaluates, and writes the figures as JSON.
+ * measure.c - turns a row's options into settings, evaluates, and returns the figures as JSON.
  */
 #include "paper/measure.h"
 
@@ -15,12 +15,12 @@
 #include "evaluate/contestant.h"
 #include "paper/words.h"
 
-/* Seed of all test episodes, and validation episodes on which lambda is chosen. */
+/* Seed of all test episodes, and number of validation episodes for choosing lambda. */
 enum { TEST_SEED = 1, LAMBDA_EPISODES = 20 };
 
-/* What the words say. */
+/* The parsed options. */
 typedef struct request {
-    imp_settings settings; /* over the model's */
+    imp_settings settings; /* overriding the model's */
     imp_pool pool;
     imp_sweep sweep;
     bool unsupervised;
@@ -59,7 +59,7 @@ static imp_status read_option(request *wanted, const imp_option_words *option, i
     return imp_settings_set(&wanted->settings, option->name, option->value, error);
 }
 
-/* wanted->settings are to be cleared also on failure. */
+/* Clear wanted->settings even on failure. */
 static imp_status read_words(request *wanted, const imp_model *model, const char *words,
                              imp_error *error)
 {

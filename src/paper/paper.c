@@ -1,6 +1,6 @@
 /*
- * paper.c - goes through the runs of a table: train or go on training, measure what is missing,
- * write the result file and the report anew.
+ * paper.c - goes through the runs of a table: trains or continues training, measures what is
+ * missing, and rewrites the result file and the report.
  */
 #include "paper/paper.h"
 
@@ -23,7 +23,7 @@
 #include "paper/tables.h"
 #include "train/run_folder.h"
 
-/* ---- a run and seed under way ---- */
+/* ---- a run and seed in progress ---- */
 
 typedef struct job {
     const imp_paper_options *options;
@@ -37,12 +37,12 @@ typedef struct job {
     imp_model *model;
 } job;
 
-/* What stays from job to job. */
+/* State kept from job to job. */
 typedef struct session {
     const imp_paper_options *options;
     imp_dataset *dataset;
-    imp_settings opened; /* what it was opened by */
-    size_t jobs;         /* that were somebody's turn */
+    imp_settings opened; /* the settings it was opened with */
+    size_t jobs;         /* jobs assigned so far */
     bool stopped;
 } session;
 
@@ -72,7 +72,7 @@ static void end_job(job *work)
 
 /* ---- what is missing ---- */
 
-/* Whether row `index` is the first of its run that is tested in this way. */
+/* Whether row `index` is the first of its run with this evaluation. */
 static bool is_first(size_t index)
 {
     imp_paper_row row = imp_paper_row_at(index);
@@ -84,7 +84,7 @@ static bool is_first(size_t index)
     return true;
 }
 
-/* Whether a table wants this evaluation of the run. */
+/* Whether a requested table needs this evaluation of the run. */
 static bool is_wanted(const job *work, const char *words)
 {
     for (size_t i = 0; imp_paper_row_at(i).table; i++) {
@@ -96,7 +96,7 @@ static bool is_wanted(const job *work, const char *words)
     return false;
 }
 
-/* The words of the evaluation that row `index` begins, if it has to be made; else NULL. */
+/* The options of the evaluation that row `index` introduces, if it must be made; else NULL. */
 static const char *missing_at(const job *work, size_t index)
 {
     imp_paper_row row = imp_paper_row_at(index);
@@ -108,13 +108,13 @@ static const char *missing_at(const job *work, size_t index)
     return work->options->again || !whole ? row.options : NULL;
 }
 
-/* A picture is made of the models themselves, and is done when its numbers are there. */
+/* A picture needs the models themselves, and is done when its numbers exist. */
 static bool is_picture_missing(const imp_paper_options *options, const char *results)
 {
     return options->again || !imp_training_has(results, "embedding.csv");
 }
 
-/* Whether the run's model is wanted for a picture; one seed will do. */
+/* Whether the run's model is needed for a picture; one seed is enough. */
 static bool is_in_picture(const job *work)
 {
     if (work->seed > 1 || !is_picture_missing(work->options, work->results.text))
@@ -147,7 +147,7 @@ static bool is_same_data(const imp_settings *a, const imp_settings *b)
            strcmp(a->split, b->split) == 0;
 }
 
-/* The dataset of a job. Loading takes a while and most runs share one, so it is kept. */
+/* The dataset of a job. Loading takes a while and most runs share it, so it is kept. */
 static imp_status open_data(session *all, const job *work, imp_error *error)
 {
     if (all->dataset && is_same_data(&all->opened, &work->settings))
@@ -166,13 +166,13 @@ static imp_status open_data(session *all, const job *work, imp_error *error)
     return imp_dataset_open(all->opened.data, &options, &all->dataset, error);
 }
 
-/* That its loss ended a run, at that update, is a result: such a method is unstable. */
+/* A run that diverged is a result: the method is unstable. */
 static imp_status record_end(const session *all, job *work, int64_t update, imp_error *error)
 {
     const imp_paper_listener *listener = &work->options->listener;
     imp_training_record record = {.settings = work->settings, .validation = NAN};
     char what[80];
-    snprintf(what, sizeof what, "unstable: its loss ended it at update %lld", (long long)update);
+    snprintf(what, sizeof what, "unstable: it diverged at update %lld", (long long)update);
     listener->begin(work->name.text, what, listener->context);
     snprintf(record.fingerprint, sizeof record.fingerprint, "%s",
              imp_trained_on_of(all->dataset).fingerprint);
@@ -184,7 +184,7 @@ static imp_status record_end(const session *all, job *work, int64_t update, imp_
                : imp_result_save(&work->result, work->results.text, &work->run, work->seed, error);
 }
 
-/* Goes on with a run that is not trained yet, until it is or the listener stops it. */
+/* Trains a run until it is finished or the listener stops it. */
 static imp_status train(session *all, job *work, imp_training_state *state, imp_error *error)
 {
     const imp_paper_listener *listener = &work->options->listener;
@@ -192,12 +192,12 @@ static imp_status train(session *all, job *work, imp_training_state *state, imp_
     if (status)
         return status;
     char what[120] = "training begins";
-    /* Figures that are there are kept only for the same model, which another machine may not make.
-     */
+    /* Existing figures are valid only for the same model, which another machine may not
+     * reproduce. */
     if (work->result.file)
         snprintf(what, sizeof what, "training begins again, to measure what its result lacks");
     if (state->stage == IMP_RUN_BEGUN)
-        snprintf(what, sizeof what, "training goes on at update %llu",
+        snprintf(what, sizeof what, "training continues at update %llu",
                  (unsigned long long)state->update);
     listener->begin(work->name.text, what, listener->context);
     bool diverged = false;
@@ -221,8 +221,8 @@ static imp_status train(session *all, job *work, imp_training_state *state, imp_
 
 /* ---- measuring ---- */
 
-/* Of all numbers of a model and their names. What a file says beside them, like where the data lay,
- * differs from machine to machine. */
+/* A digest of a model's tensors and their names. Other contents of the file, such as the path of
+ * the data, differ between machines. */
 static imp_status find_checksum(const char *path, char text[65], imp_error *error)
 {
     imp_safetensors *file;
@@ -243,7 +243,7 @@ static imp_status find_checksum(const char *path, char text[65], imp_error *erro
     return IMP_OK;
 }
 
-/* Reads the model and begins the result file, unless that is already about this model. */
+/* Reads the model and begins the result file, unless it already is about this model. */
 static imp_status take_model(const session *all, job *work, const imp_training_state *state,
                              imp_error *error)
 {
@@ -265,10 +265,10 @@ static imp_status take_model(const session *all, job *work, const imp_training_s
     if (work->result.file && strcmp(work->result.model, record.model) == 0)
         return IMP_OK;
     if (work->result.file && !work->options->again)
-        return imp_fail(error, IMP_EINVAL,
-                        "'%s' is not the model that '%s' was measured on; --again measures anew",
-                        path.text,
-                        imp_result_file(work->results.text, &work->run, work->seed).text);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "'%s' is not the model that '%s' was measured on; measure again with --again",
+            path.text, imp_result_file(work->results.text, &work->run, work->seed).text);
     record.best_update = origin->update;
     record.validation = origin->validation;
     snprintf(record.fingerprint, sizeof record.fingerprint, "%s", origin->data.fingerprint);
@@ -340,7 +340,7 @@ static imp_status advance(session *all, job *work, imp_error *error)
     if (status || state.stage != IMP_RUN_TRAINED)
         return status;
     status = measure_missing(all, work, &state, error);
-    /* for whoever stops the rest */
+    /* so that the caller stops, too */
     imp_paper_report(work->results.text, imp_paper_dataset_of(work->run.recipe), NULL);
     return status;
 }
@@ -357,7 +357,7 @@ static imp_status do_job(session *all, const imp_paper_run *run, int seed, imp_e
 
 /* ---- pictures ---- */
 
-/* Shows the models of the rows that want them, as far as they are trained: all or nothing. */
+/* Draws the models of the rows that need them, if all of them are trained. */
 static imp_status draw_embedding(session *all, size_t dataset, const char *results,
                                  imp_error *error)
 {
@@ -386,7 +386,7 @@ static imp_status draw_embedding(session *all, size_t dataset, const char *resul
         panels[count - 1] = (imp_paper_panel){.title = row.method, .model = one->model};
     }
     if (!status && trained && count > 0) {
-        all->options->listener.begin("embedding", "drawing test characters in the plane",
+        all->options->listener.begin("embedding", "drawing test characters",
                                      all->options->listener.context);
         status = imp_paper_draw_embedding(all->dataset, panels, count, all->options->threads,
                                           results, error);
@@ -396,7 +396,7 @@ static imp_status draw_embedding(session *all, size_t dataset, const char *resul
     return status;
 }
 
-/* Whether the dataset has that table and it is asked for. */
+/* Whether the dataset has that table and it is requested. */
 static bool is_asked_for(const imp_paper_options *options, const char *table, size_t dataset)
 {
     return (!options->table || strcmp(options->table, table) == 0) &&
@@ -449,7 +449,7 @@ bool imp_paper_is_about(const imp_paper_options *options, size_t dataset)
     return false;
 }
 
-/* Whether the next job is this rank's. */
+/* Whether the next job belongs to this rank. */
 static bool is_own_turn(session *all)
 {
     const imp_ranks *ranks = all->options->ranks;
@@ -457,7 +457,7 @@ static bool is_own_turn(session *all)
     return !imp_ranks_any(ranks) || turn % (size_t)ranks->size == (size_t)ranks->rank;
 }
 
-/* Waits for the other ranks' runs, and learns what became of them. */
+/* Waits for the other ranks' runs, and collects their outcomes. */
 static imp_status meet(session *all, imp_paper_outcome *outcome, imp_error *error)
 {
     const imp_ranks *ranks = all->options->ranks;
@@ -468,7 +468,7 @@ static imp_status meet(session *all, imp_paper_outcome *outcome, imp_error *erro
     imp_status status =
         others ? imp_ranks_exchange(ranks, (all->stopped ? STOPPED : 0) + FAILED * outcome->failed,
                                     others, error)
-               : imp_fail_memory(error, "what became of the other ranks' runs");
+               : imp_fail_memory(error, "the outcomes of the other ranks' runs");
     outcome->failed = 0;
     for (int r = 0; r < ranks->size && !status; r++) {
         all->stopped |= others[r] % FAILED != 0;
@@ -499,7 +499,7 @@ static void do_runs(session *all, size_t dataset, imp_paper_outcome *outcome)
     }
 }
 
-/* Everything of a dataset, and its report. */
+/* All jobs of a dataset, and its report. */
 static imp_status do_dataset(session *all, size_t dataset, imp_paper_outcome *outcome,
                              imp_error *error)
 {
@@ -531,7 +531,7 @@ imp_status imp_paper_reproduce(const imp_paper_options *options, imp_paper_outco
     return status;
 }
 
-/* ---- looking ---- */
+/* ---- state ---- */
 
 imp_status imp_paper_look(const imp_paper_options *options, const imp_paper_run *run, int seed,
                           imp_paper_state *state, imp_error *error)

@@ -1,4 +1,4 @@
-/* run_state.c - reads a run's checkpoint and log without disturbing who may be training there. */
+/* run_state.c - reads a run's checkpoint and log without disturbing a training in progress. */
 #include "paper/run_state.h"
 
 #include <string.h>
@@ -17,15 +17,14 @@ static imp_status check_settings(const char *folder, const imp_settings *wanted,
     const char *name = status ? NULL : imp_paper_disagreement(&there, wanted);
     if (name)
         status = imp_fail(error, IMP_EINVAL,
-                          "the run in '%s' has another '%s' than the table asks for; move it away, "
-                          "or give another folder with --runs",
+                          "the run in '%s' has a different '%s' than the table needs; move it "
+                          "away, or give another folder with --runs",
                           folder, name);
     imp_settings_clear(&there);
     return status;
 }
 
-/* One line of the log: images of the time since the line before, and the time it ends at. A line
- * that is half written counts for nothing. */
+/* One line of the log: images since the previous line, and the time. A partial line is ignored. */
 static void read_line(const char *line, size_t length, double *images, double *seconds)
 {
     json_t *object = json_loadb(line, length, 0, NULL);

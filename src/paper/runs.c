@@ -1,4 +1,4 @@
-/* runs.c - the table of runs, and the settings that a row stands for. */
+/* runs.c - the table of runs, and the settings of each. */
 #include "paper/runs.h"
 
 #include <inttypes.h>
@@ -10,17 +10,17 @@
 #include "paper/words.h"
 #include "settings/recipe.h"
 
-/* Schedules: how many updates, at which the learning rate is halved first, and after how many more
- * each time. The paper's for Omniglot is FULL. CUT is the same ended early, when the rate is a 16th
- * and little changes any more; SHORT is FULL scaled down, and so is MINI the paper's schedule for
+/* Schedules: the number of updates, the update of the first halving of the learning rate, and the
+ * updates between halvings. FULL is the paper's for Omniglot. CUT ends it early, when the rate is a
+ * 16th and little changes any more; SHORT scales it down; MINI scales down the paper's schedule for
  * mini-ImageNet, of 100,000 updates. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
 #define SHORT 5000, 1000, 500
 #define MINI 30000, 6000, 6000
-/* The rate stays as it is. */
+/* Constant rate. */
 #define STEADY(updates) updates, 0, 0
-/* It is halved again and again. */
+/* Halved periodically. */
 #define EVERY(count, updates) updates, count, count
 
 /* The distractors' variance of Ren et al. starts at 100 and is learned. */
@@ -90,7 +90,7 @@ static const imp_paper_run runs[] = {
     {"semi-20way-5shot-neighbors",           "omniglot-semi-20way-5shot", "--method neighbors",                FULL,  1},
     {"semi-20way-5shot-soft-kmeans-cluster", "omniglot-semi-20way-5shot", REN,                                 FULL,  1},
 
-    /* Ablations of semi-5way-1shot, which compare with each other. */
+    /* Ablations of semi-5way-1shot, to be compared with each other. */
     {"ablation-imp",                         "omniglot-semi-5way-1shot",  "",                                  SHORT, 1},
     {"ablation-imp-tied",                    "omniglot-semi-5way-1shot",  "--method imp-tied",                 SHORT, 1},
     {"ablation-imp-2-steps",                 "omniglot-semi-5way-1shot",  "--cluster-steps 2",                 SHORT, 1},
@@ -180,8 +180,8 @@ static imp_status apply_changes(imp_settings *settings, const char *changes, imp
     return IMP_OK;
 }
 
-/* How many updates a run's halvings are made for. Those that come when the paper's do are of the
- * paper's schedule, which the run may end early. */
+/* The number of updates that a run's schedule was made for: the paper's, if its halvings are the
+ * paper's and the run may just end early. */
 static int64_t whole_schedule(const imp_paper_run *run)
 {
     const imp_paper_dataset *about = imp_paper_dataset_at(imp_paper_dataset_of(run->recipe));

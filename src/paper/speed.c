@@ -1,5 +1,5 @@
 /*
- * speed.c - how many images per second a training gets through here, for the time that is left.
+ * speed.c - training speed in images per second, for estimates of the time left.
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 #include "paper/paper.h"
 #include "train/run_folder.h"
 
-/* Speeds, weighted by how long they were measured. */
+/* Speeds, weighted by the time over which they were measured. */
 typedef struct average {
     double images, seconds;
 } average;
@@ -57,7 +57,7 @@ static double mean_of(const imp_paper_options *options, size_t dataset,
     return all.seconds > 0 ? all.images / all.seconds : NAN;
 }
 
-/* Embeds and differentiates empty pictures; what is on them takes no time. */
+/* Trains on blank pictures; their content does not affect the time. */
 static double probe(const imp_paper_dataset *about, int threads)
 {
     enum { IMAGES = 120, REPEATS = 5 };
@@ -77,7 +77,7 @@ static double probe(const imp_paper_dataset *about, int threads)
     bool works = images && embeddings;
     double start = 0;
     for (int i = 0; i <= REPEATS && works; i++) {
-        if (i == 1) /* the first takes memory */
+        if (i == 1) /* the first allocates memory */
             start = imp_clock();
         works = imp_network_forward(network, images, IMAGES, embeddings, NULL) == IMP_OK &&
                 imp_network_backward(network, embeddings, NULL) == IMP_OK;

@@ -1,5 +1,5 @@
 /*
- * tables.c - the paper's tables. Figures are copied from it as printed, accuracies in percent.
+ * tables.c - the paper's tables. Figures are as printed there, accuracies in percent.
  */
 #include "paper/tables.h"
 
@@ -28,7 +28,7 @@ static const imp_paper_table tables[] = {
     {"embedding",    "Test characters in the plane, by alphabet", "Figure 1", false},
 };
 
-/* What a row is tested on. */
+/* Options of tests. */
 #define AS_TRAINED   ""
 #define CHARACTERS   "--task characters --way 20 --shot 1"
 #define STEPS_100    "--cluster-steps 100"
@@ -36,7 +36,7 @@ static const imp_paper_table tables[] = {
 #define TEST(way, shot) "--way " #way " --shot " #shot
 #define CLUSTER(method, way) "--unsupervised --method " #method " --way " #way " --shot 5"
 
-/* How rows are labelled. */
+/* Labels of rows. */
 #define A_TO_A "alphabets → alphabets, 10-way 10-shot"
 #define A_TO_C "alphabets → characters, 20-way 1-shot"
 #define C_TO_C "characters → characters, 20-way 1-shot"
@@ -97,7 +97,8 @@ static const imp_paper_row rows[] = {
     {"supervised", "5-way 5-shot",  "prototypes", "5way-5shot-prototypes",  AS_TRAINED, ACCURACY, 99.6, 0.1},
     {"supervised", "20-way 1-shot", "prototypes", "20way-1shot-prototypes", AS_TRAINED, ACCURACY, 94.9, 0.2},
     {"supervised", "20-way 5-shot", "prototypes", "20way-5shot-prototypes", AS_TRAINED, ACCURACY, 98.6, 0.1},
-    /* A footnote says that Snell et al.'s results with more classes in training were reproduced, without a figure. */
+    /* A footnote says without a figure that Snell et al.'s results with more training classes were
+     * reproduced. */
     {"supervised", "5-way 1-shot",  "prototypes, trained 60-way", "60way-1shot-prototypes", TEST(5, 1),  ACCURACY, NAN, 0},
     {"supervised", "5-way 5-shot",  "prototypes, trained 60-way", "60way-5shot-prototypes", TEST(5, 5),  ACCURACY, NAN, 0},
     {"supervised", "20-way 1-shot", "prototypes, trained 60-way", "60way-1shot-prototypes", TEST(20, 1), ACCURACY, NAN, 0},
@@ -114,7 +115,7 @@ static const imp_paper_row rows[] = {
     {"supervised", "5-way 5-shot",  "memory",     "5way-memory",            TEST(5, 5),  ACCURACY, 99.6, 0},
     {"supervised", "20-way 1-shot", "memory",     "20way-memory",           TEST(20, 1), ACCURACY, 95.0, 0},
     {"supervised", "20-way 5-shot", "memory",     "20way-memory",           TEST(20, 5), ACCURACY, 98.6, 0},
-    /* The paper names Reptile among what it compares with, and gives no figure. */
+    /* The paper names Reptile among its comparisons, without a figure. */
     {"supervised", "5-way 1-shot",  "Reptile",    "5way-reptile",           TEST(5, 1) " --test-batch 5",    ACCURACY, NAN, 0},
     {"supervised", "5-way 5-shot",  "Reptile",    "5way-reptile",           TEST(5, 5) " --test-batch 5",    ACCURACY, NAN, 0},
     {"supervised", "20-way 1-shot", "Reptile",    "20way-reptile",          TEST(20, 1) " --test-batch 10",  ACCURACY, NAN, 0},
@@ -166,7 +167,7 @@ static const imp_paper_row rows[] = {
     {"sigma", "learned variance, one mode",      "prototypes", "mini-5way-5shot-prototypes-sigma", AS_TRAINED, ACCURACY, 67.2, 0.5},
     {"sigma", "learned variance, several modes", "IMP",        "mini-5way-5shot-imp",              AS_TRAINED, ACCURACY, 68.1, 0.8},
 
-    /* That masking does better is said without a figure. */
+    /* The paper says without a figure that masking does better. */
     {"loss", A_TO_A, "IMP",                        "alphabets-imp",                AS_TRAINED, ACCURACY, 92.0, 0.1},
     {"loss", A_TO_A, "IMP, all clusters",          "alphabets-imp-unmasked",       AS_TRAINED, ACCURACY, NAN,  0},
     {"loss", A_TO_A, "neighbors",                  "alphabets-neighbors",          AS_TRAINED, ACCURACY, 92.4, 0.2},
@@ -191,7 +192,7 @@ static const imp_paper_row rows[] = {
     {"inference", "semi-supervised 5-way 1-shot", "hard DP-means", "mini-ablation-dp-means",    AS_TRAINED, ACCURACY, 45.2, 1.0},
     {"inference", "semi-supervised 5-way 1-shot", "IMP",           "mini-semi-5way-1shot-imp",  AS_TRAINED, ACCURACY, 49.6, 0.6},
 
-    /* Of the others the paper says that they change nothing, without a figure. */
+    /* The paper says without figures that the others change nothing. */
     {"iterations", "semi-supervised 5-way 1-shot, 1 in training and inference",     "IMP", "ablation-imp",         AS_TRAINED, ACCURACY, 98.9, 0.1},
     {"iterations", "semi-supervised 5-way 1-shot, 2 in training and inference",     "IMP", "ablation-imp-2-steps", AS_TRAINED, ACCURACY, NAN, 0},
     {"iterations", "semi-supervised 5-way 1-shot, 1 in training, 100 in inference", "IMP", "ablation-imp",         STEPS_100,  ACCURACY, NAN, 0},
@@ -230,7 +231,7 @@ static const imp_paper_row rows[] = {
     {"own", "5-way 1-shot",  "IMP, our recipe", "mini-own-imp", TEST(5, 1),  ACCURACY, 49.6, 0.8},
     {"own", "5-way 5-shot",  "IMP, our recipe", "mini-own-imp", TEST(5, 5),  ACCURACY, 68.1, 0.8},
 
-    /* Figures: the paper prints no numbers. */
+    /* Pictures: the paper prints no numbers. */
     {"lambda", "semi-supervised 5-way 1-shot", "IMP",                              "semi-5way-1shot-imp",        SWEEP(imp),      ACCURACY, NAN, 0},
     {"lambda", "semi-supervised 5-way 1-shot", "DP-means on prototypes' embedding", "semi-5way-1shot-prototypes", SWEEP(dp-means), ACCURACY, NAN, 0},
     {"embedding", "", "IMP",        "alphabets-imp",        NULL, ACCURACY, NAN, 0},
@@ -262,7 +263,7 @@ bool imp_paper_rows_share(const imp_paper_row *a, const imp_paper_row *b)
            strcmp(a->options, b->options) == 0;
 }
 
-/* The method that a row is measured with: its options' or else its run's. */
+/* The method that a row is measured with: its options', else its run's. */
 static const imp_method_info *method_of(const imp_paper_row *row, const imp_settings *settings)
 {
     imp_words words = imp_words_of(row->options);

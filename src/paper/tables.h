@@ -1,6 +1,6 @@
 /*
  * tables.h - the paper's tables row by row, as plain data: what is measured on which run, which
- * tells the dataset, and what the paper found.
+ * implies the dataset, and what the paper found.
  */
 #ifndef IMP_PAPER_TABLES_H
 #define IMP_PAPER_TABLES_H
@@ -11,7 +11,7 @@
 /* What a row shows. */
 typedef enum imp_paper_measure {
     IMP_PAPER_ACCURACY, /* in percent */
-    IMP_PAPER_PURITY,   /* these from 0 to 1 */
+    IMP_PAPER_PURITY,   /* from 0 to 1 */
     IMP_PAPER_NMI,
     IMP_PAPER_AMI
 } imp_paper_measure;
@@ -20,7 +20,7 @@ typedef struct imp_paper_table {
     const char *name;
     const char *title; /* what it shows, for the report */
     const char *where; /* in the paper */
-    bool compares;     /* its runs are shorter than the paper's, to be compared with each other */
+    bool compares;     /* its runs are shorter than the paper's and are compared with each other */
 } imp_paper_table;
 
 typedef struct imp_paper_row {
@@ -31,10 +31,10 @@ typedef struct imp_paper_row {
                             itself is wanted, for a picture */
     imp_paper_measure measure;
     double figure;   /* the paper's, in the measure's units; NAN: it gives none */
-    double interval; /* its 95% interval; 0: it gives none */
+    double interval; /* its 95% confidence interval; 0: it gives none */
 } imp_paper_row;
 
-/* Table or row number `index`; its name, or its table, is NULL after the last. */
+/* Table or row number `index`; its name or table is NULL after the last. */
 imp_paper_table imp_paper_table_at(size_t index);
 imp_paper_row imp_paper_row_at(size_t index);
 
@@ -44,8 +44,8 @@ const char *imp_paper_measure_name(imp_paper_measure measure);
 /* Whether two rows show measures of one evaluation. */
 bool imp_paper_rows_share(const imp_paper_row *a, const imp_paper_row *b);
 
-/* Whether clusters without a label may come about where a row is measured. Its figure is then the
- * open accuracy, as in the authors' code, and the closed one stands beside it. */
+/* Whether a row's evaluation may have unlabelled clusters. Its figure is then the open accuracy, as
+ * in the authors' code, with the closed one beside it. */
 bool imp_paper_row_is_open(const imp_paper_row *row);
 
 /* Whether a row belongs to `table`; NULL stands for all. */
@@ -54,10 +54,10 @@ bool imp_paper_row_is_in(const imp_paper_row *row, const char *table);
 /* Whether a table needs a run. */
 bool imp_paper_table_needs(const char *table, const char *run);
 
-/* The number of the dataset that a row is about. */
+/* The index of a row's dataset. */
 size_t imp_paper_row_dataset(const imp_paper_row *row);
 
-/* Whether a table has rows about a dataset; NULL stands for any table. */
+/* Whether a table has rows for a dataset; NULL stands for any table. */
 bool imp_paper_table_is_about(const char *table, size_t dataset);
 
 #endif

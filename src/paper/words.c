@@ -1,10 +1,10 @@
-/* words.c - cuts a text into options and their values. */
+/* words.c - splits a string into options and their values. */
 #include "paper/words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Copies a word and returns where the next begins. */
+/* Copies a word and returns the start of the next. */
 static const char *take(const char *text, char *word, size_t size)
 {
     size_t length = strcspn(text, " ");

@@ -1,7 +1,7 @@
 /*
- * words.h - options written as on a command line, "--task characters --way 20", read one by one.
+ * words.h - parses options written as on a command line, "--task characters --way 20", one by one.
  *
- * The tables say what they want in such words, so that what they say can be typed.
+ * The tables use this form, so their options can be typed.
  */
 #ifndef IMP_PAPER_WORDS_H
 #define IMP_PAPER_WORDS_H
@@ -13,7 +13,7 @@ typedef struct imp_words {
 } imp_words;
 
 typedef struct imp_option_words {
-    char name[40], value[80]; /* the value of a flag, which none follows, is "yes" */
+    char name[40], value[80]; /* "yes" for a flag, which has no value */
 } imp_option_words;
 
 static inline imp_words imp_words_of(const char *text)

@@ -290,7 +290,7 @@ static void each_dataset_has_a_report(void **state)
     assert_null(strstr(text, "lambda"));
     imp_release(text);
     assert_int_equal(imp_paper_report(*state, 0, &error), IMP_EINVAL);
-    assert_non_null(strstr(error.message, "is no report of the paper's tables"));
+    assert_non_null(strstr(error.message, "is not a report of the paper's tables"));
 }
 
 static void the_report_shows_differences(void **state)
