@@ -1,6 +1,6 @@
 /*
- * affinity.c - finds each point's Gaussian by Newton's method on the logarithm of its precision,
- * inside a bracket that bisection narrows where Newton would leave it.
+ * affinity.c - finds each point's Gaussian by Newton's method on the log of its precision, with
+ * bisection where Newton would leave the bracket.
  */
 #include "draw/affinity.h"
 
@@ -15,7 +15,7 @@ enum { LANES = IMP_AFFINITY_LANES };
 
 /* ---- one row ---- */
 
-/* Of the weights exp(-precision * distance) over all others. */
+/* Sums over the weights exp(-precision * distance) of all others. */
 typedef struct moments {
     double sum, entropy, variance; /* the last of the distances */
 } moments;
@@ -35,8 +35,8 @@ static moments moments_at(const double *distance, size_t count, size_t self, dou
     return (moments){sum, log(sum) + precision * mean, second / sum - mean * mean};
 }
 
-/* Makes the nearest distance 0, which changes no probability and keeps the weights from vanishing,
- * and returns the mean of the others. */
+/* Shifts the nearest distance to 0, which changes no probability and keeps the weights from
+ * underflowing, and returns the mean of the others. */
 static double shift(double *distance, size_t count, size_t self)
 {
     double nearest = INFINITY, sum = 0;

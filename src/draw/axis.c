@@ -7,12 +7,12 @@
 
 /* ---- linear ---- */
 
-/* The shortest round step with no more than the wanted number of intervals. */
+/* The shortest round step that gives at most the wanted number of intervals. */
 static double round_step(double length, int wanted, int *decimals)
 {
     double rough = length / wanted;
     double power = pow(10, floor(log10(rough)));
-    double least = rough / power - 1e-6; /* rounding shall not double a step */
+    double least = rough / power - 1e-6; /* so that rounding does not double a step */
     double digit = least <= 1 ? 1 : least <= 2 ? 2 : least <= 5 ? 5 : 10;
     *decimals = (int)fmax(0, -floor(log10(digit * power) + 1e-9));
     return digit * power;
@@ -31,14 +31,14 @@ imp_axis imp_axis_linear(double low, double high, int wanted)
 {
     double largest = fmax(fabs(low), fabs(high)), nothing = 1e-290;
     if (!(high - low >
-          fmax(1e-12 * largest, nothing))) { /* one value: it gets room on both sides */
+          fmax(1e-12 * largest, nothing))) { /* a single value gets room on both sides */
         double room = largest > nothing ? 0.5 * largest : 0.5;
         low -= room;
         high += room;
     }
     imp_axis axis = {.low = low, .high = high};
     for (int most = 2 * wanted + 10; axis.tick_count < 2 && wanted < most; wanted++)
-        add_multiples(&axis, wanted); /* the round step may prove too long for two */
+        add_multiples(&axis, wanted); /* the round step may be too long for two ticks */
     return axis;
 }
 
@@ -101,7 +101,7 @@ static imp_tick_text grouped(const char *plain)
     return grouped;
 }
 
-/* How many digits tell a tick from the next. */
+/* How many digits distinguish a tick from the next. */
 static int digits_of(const imp_axis *axis)
 {
     double largest = fmax(fabs(axis->low), fabs(axis->high));

@@ -1,5 +1,5 @@
 /*
- * axis.h - the range of an axis and its ticks: few, round, and as many as there is room for.
+ * axis.h - the range of an axis and its ticks: round values, as many as there is room for.
  */
 #ifndef IMP_DRAW_AXIS_H
 #define IMP_DRAW_AXIS_H
@@ -14,7 +14,7 @@ typedef struct imp_axis {
     bool logarithmic;
     double ticks[IMP_MOST_TICKS]; /* in the range, ascending */
     size_t tick_count;
-    int decimals; /* that tell the ticks apart; of a logarithmic axis, unused */
+    int decimals; /* digits that distinguish the ticks; unused on a logarithmic axis */
 } imp_axis;
 
 typedef struct imp_tick_text {
@@ -22,17 +22,17 @@ typedef struct imp_tick_text {
 } imp_tick_text;
 
 /* An axis from `low` to `high` with about `wanted` ticks (2 .. 12) at multiples of 1, 2 or 5 times
- * a power of ten. A range without length gets one. */
+ * a power of ten. An empty range is widened. */
 imp_axis imp_axis_linear(double low, double high, int wanted);
 
-/* The same for a logarithmic axis, 0 < low: ticks at powers of ten, over a short range also at 2
- * and 5 times such; over a long one not at all of them. */
+/* The same for a logarithmic axis, 0 < low: ticks at powers of ten; over a short range also at 2
+ * and 5 times those, over a long one only at some of them. */
 imp_axis imp_axis_logarithmic(double low, double high, int wanted);
 
-/* Where a value is: 0 at the low end, 1 at the high one. */
+/* The position of a value: 0 at the low end, 1 at the high one. */
 double imp_axis_place(const imp_axis *axis, double value);
 
-/* What to write at tick `index`: 0.25, 1,500 or 1e-05. */
+/* The label of tick `index`: 0.25, 1,500 or 1e-05. */
 imp_tick_text imp_axis_text(const imp_axis *axis, size_t index);
 
 #endif

@@ -1,4 +1,4 @@
-/* canvas.c - from a cairo drawing to a file: PNG from pixels, SVG from the drawing itself. */
+/* canvas.c - writes a cairo drawing to a file, as PNG or SVG. */
 #include "draw/canvas.h"
 
 #include <cairo-svg.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { MOST_PIXELS = 32767 }; /* that cairo can draw, a side */
+enum { MOST_PIXELS = 32767 }; /* pixels per side that cairo can draw */
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -30,7 +30,7 @@ static imp_status fail_drawing(const char *path, cairo_status_t fault, imp_error
     case CAIRO_STATUS_NO_MEMORY:
         return imp_fail_memory(error, "a picture");
     case CAIRO_STATUS_INVALID_STRING:
-        return imp_fail(error, IMP_EINVAL, "cannot draw '%s': a text in it is not UTF-8", path);
+        return imp_fail(error, IMP_EINVAL, "cannot draw '%s': a string in it is not UTF-8", path);
     default:
         return imp_fail(error, IMP_EIO, "cannot draw '%s': %s", path,
                         cairo_status_to_string(fault));
@@ -61,16 +61,16 @@ static void keep_bytes(imp_canvas *canvas, const unsigned char *data, size_t len
 static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsigned length)
 {
     imp_canvas *canvas = closure;
-    if (!canvas->fault.status && canvas->path) /* the first fault is the one to tell */
+    if (!canvas->fault.status && canvas->path) /* report the first error */
         imp_writer_write(&canvas->writer, data, length, &canvas->fault);
     else if (!canvas->fault.status)
         keep_bytes(canvas, data, length);
     return canvas->fault.status ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-/* The same for an SVG, whose one surface cairo calls "surface17", by a count of all that the
- * process has made. It leaves as "surface", so that the same drawing has the same bytes. No text of
- * the drawing can be meant: texts are outlines. */
+/* The same for an SVG. Cairo names its surface "surface17", counting all surfaces of the process;
+ * it is renamed to "surface", so that the same drawing has the same bytes. This cannot affect text,
+ * which consists of outlines. */
 static cairo_status_t write_uncounted(void *closure, const unsigned char *data, unsigned length)
 {
     static const char counted[] = "surface";
@@ -103,7 +103,7 @@ static cairo_surface_t *create_surface(imp_canvas *canvas, int width, int height
     return surface;
 }
 
-/* Letters of the same shape and width wherever the pictures go and whatever the desktop likes. */
+/* The same letter shapes and widths regardless of output and desktop settings. */
 static void plain_letters(cairo_t *cairo)
 {
     cairo_font_options_t *options = cairo_font_options_create();
@@ -123,7 +123,7 @@ static void give_up(imp_canvas *canvas)
     imp_release(canvas->bytes);
 }
 
-/* Takes up the sheet once it is known where it goes. */
+/* Begins the sheet once its destination is known. */
 static imp_status lay_out(imp_canvas *canvas, int width, int height, imp_error *error)
 {
     canvas->surface = create_surface(canvas, width, height);
@@ -146,7 +146,7 @@ imp_status imp_canvas_open(imp_canvas *canvas, const char *path, int width, int 
     imp_status status = imp_picture_check(path, error);
     if (!status && (width < 1 || height < 1 || width > MOST_PIXELS || height > MOST_PIXELS))
         status = imp_fail(error, IMP_EINVAL,
-                          "cannot draw '%s' with %d x %d pixels; a side has from 1 to %d", path,
+                          "cannot draw '%s' with %d x %d pixels; a side must have 1 to %d", path,
                           width, height, MOST_PIXELS);
     if (!status)
         status = imp_writer_open(&canvas->writer, path, error);
@@ -159,13 +159,13 @@ imp_status imp_canvas_open_memory(imp_canvas *canvas, int width, int height, imp
     return lay_out(canvas, width, height, error);
 }
 
-/* Ends the drawing: all its bytes have gone where they go. */
+/* Ends the drawing: all its bytes have been written. */
 static imp_status finish(imp_canvas *canvas, imp_error *error)
 {
     cairo_status_t fault = cairo_status(canvas->cairo);
     if (!fault && !canvas->is_svg)
         fault = cairo_surface_write_to_png_stream(canvas->surface, write_bytes, canvas);
-    cairo_surface_finish(canvas->surface); /* which is when an SVG is written */
+    cairo_surface_finish(canvas->surface); /* this writes an SVG */
     if (!fault)
         fault = cairo_surface_status(canvas->surface);
     if (canvas->fault.status)
@@ -235,7 +235,8 @@ double imp_text_width(const char *text, double size, bool bold)
     return extents.x_advance;
 }
 
-/* A line of no length with round ends: in an SVG not half as long as the curves of a circle. */
+/* A zero-length line with round caps: less than half as long in an SVG as the curves of a
+ * circle. */
 void imp_canvas_dot(const imp_canvas *canvas, double x, double y, double radius)
 {
     cairo_save(canvas->cairo);

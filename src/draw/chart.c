@@ -25,9 +25,9 @@ enum {
     MARK = 4 /* radius */
 };
 
-#define LARGEST 1e150 /* below the square root of what a double holds */
+#define LARGEST 1e150 /* below the square root of the largest double */
 
-static const double ink = 0.15, soft = 0.4, pale = 0.88; /* grays of texts, markers, the grid */
+static const double ink = 0.15, soft = 0.4, pale = 0.88; /* grays of text, markers, the grid */
 
 typedef struct plot {
     const imp_chart *chart;
@@ -52,7 +52,7 @@ static double y_of(const plot *on, double value)
     return on->bottom - imp_axis_place(&on->y, value) * (on->bottom - on->top);
 }
 
-/* ---- what has to fit ---- */
+/* ---- checks and ranges ---- */
 
 typedef struct range {
     double low, high;
@@ -79,11 +79,10 @@ static imp_status check_point(const imp_chart *chart, size_t s, size_t i, const 
                         "cannot draw '%s': point %zu of series %zu is not finite, or too large",
                         path, i, s);
     if (chart->log_x && x <= 0)
-        return imp_fail(
-            error, IMP_EINVAL,
-            "cannot draw '%s': point %zu of series %zu is at %g, and a logarithmic axis "
-            "has only positive values",
-            path, i, s, x);
+        return imp_fail(error, IMP_EINVAL,
+                        "cannot draw '%s': point %zu of series %zu is at %g, but a logarithmic "
+                        "axis has only positive values",
+                        path, i, s, x);
     if (half_width < 0 || half_width >= LARGEST)
         return imp_fail(error, IMP_EINVAL,
                         "cannot draw '%s': the half-width of point %zu of series %zu is %g", path,
@@ -91,7 +90,7 @@ static imp_status check_point(const imp_chart *chart, size_t s, size_t i, const 
     return IMP_OK;
 }
 
-/* The range of all series with their bands and of the markers, or a sentence. */
+/* The range of all series with their bands and of the markers, or an error. */
 static imp_status measure(const imp_chart *chart, range *x, range *y, const char *path,
                           imp_error *error)
 {
@@ -110,7 +109,7 @@ static imp_status measure(const imp_chart *chart, range *x, range *y, const char
             include(y, value + reach);
         }
     if (!(x->low <= x->high))
-        return imp_fail(error, IMP_EINVAL, "cannot draw '%s': there is no point to draw", path);
+        return imp_fail(error, IMP_EINVAL, "cannot draw '%s': it has no points", path);
     for (size_t i = 0; i < chart->marker_count; i++) {
         double at = chart->markers[i].x;
         if (!(fabs(at) < LARGEST) || (chart->log_x && at <= 0))
@@ -142,7 +141,7 @@ static void stroke(const plot *on, const imp_chart_series *series)
     cairo_set_dash(cairo, NULL, 0, 0);
 }
 
-/* Where the points from `begin` on end that have a y, and for a band a half-width. */
+/* The end of the points from `begin` on that have a y and, for a band, a half-width. */
 static size_t end_of_run(const imp_chart_series *series, size_t begin, bool band)
 {
     size_t end = begin;
@@ -178,13 +177,13 @@ static void draw_line(const plot *on, size_t s)
         for (size_t i = begin; i < end; i++)
             cairo_line_to(on->canvas.cairo, x_of(on, series->x[i]), y_of(on, series->y[i]));
         stroke(on, series);
-        bool alone = end == begin + 1; /* a line of one point cannot be seen */
+        bool alone = end == begin + 1; /* a line of one point would be invisible */
         for (size_t i = begin; i < end && (series->marks || alone); i++)
             imp_canvas_dot(&on->canvas, x_of(on, series->x[i]), y_of(on, series->y[i]), MARK);
     }
 }
 
-/* Bands below all lines. A little may reach out of the area: marks at its edge stay whole. */
+/* Bands are drawn below all lines. Marks at the edge of the area may extend a little beyond it. */
 static void draw_series(const plot *on)
 {
     cairo_t *cairo = on->canvas.cairo;
@@ -201,7 +200,7 @@ static void draw_series(const plot *on)
 
 /* ---- around them ---- */
 
-/* A line one pixel wide that falls on pixels. */
+/* A line one pixel wide, aligned to the pixels. */
 static void rule(const plot *on, double x1, double y1, double x2, double y2)
 {
     cairo_t *cairo = on->canvas.cairo;
@@ -264,10 +263,9 @@ static void draw_titles(const plot *on)
     cairo_restore(cairo);
 }
 
-/* The markers' lines with their labels, which stand above the area where no series can hide them:
- * right of their lines, or left where there is no room, and one row higher than the next one when
- * they would touch, so that its line stays below. Returns the rows they take; draws only if it is
- * to. */
+/* The markers' lines with their labels above the area, where no series can hide them: to the right
+ * of their lines, or to the left if there is no room, and one row higher than the next one if they
+ * would touch. Returns the number of rows; draws only if asked to. */
 static int place_markers(const plot *on, bool draw)
 {
     enum { AWAY = 5, LEVELS = 4 };
@@ -299,7 +297,7 @@ static int place_markers(const plot *on, bool draw)
     return rows;
 }
 
-/* Draws the legend in rows from `top` on; returns where it ends. */
+/* Draws the legend in rows from `top` on; returns its bottom. */
 static double draw_legend(const plot *on, double top)
 {
     enum { LINE = SWATCH - 8 };
@@ -340,7 +338,7 @@ static double widest_tick(const imp_axis *axis)
     return widest;
 }
 
-/* Room above and below the series; but what is nowhere negative may stand on zero. */
+/* Room above and below the series; but if nothing is negative, the axis may start at zero. */
 static void give_room(range *y)
 {
     double room = 0.05 * (y->high - y->low);
@@ -348,8 +346,7 @@ static void give_room(range *y)
     y->high += room;
 }
 
-/* Chooses the axes and where the area between them lies; draws the legend, which decides its top.
- */
+/* Chooses the axes and the area between them; draws the legend, which determines its top. */
 static void lay_out(plot *on, range x, range y, int width, int height)
 {
     enum { X_TICK_ROOM = 90, Y_TICK_ROOM = 65 };
@@ -370,7 +367,7 @@ static void lay_out(plot *on, range x, range y, int width, int height)
     on->top += place_markers(on, false) * SMALL_ROW;
 }
 
-/* How large a chart is. */
+/* The size of a chart. */
 static int width_of(const imp_chart *chart)
 {
     return chart->width ? chart->width : WIDTH;
@@ -381,15 +378,15 @@ static int height_of(const imp_chart *chart)
     return chart->height ? chart->height : HEIGHT;
 }
 
-/* Whether it can be drawn, and how far its axes reach. */
+/* Whether it can be drawn, and the ranges of its axes. */
 static imp_status check(const imp_chart *chart, range *x, range *y, const char *path,
                         imp_error *error)
 {
     imp_status status = measure(chart, x, y, path, error);
     if (!status && (width_of(chart) < LEAST_SIDE || height_of(chart) < LEAST_SIDE))
-        status =
-            imp_fail(error, IMP_EINVAL, "cannot draw '%s': a chart has at least %d pixels a side",
-                     path, LEAST_SIDE);
+        status = imp_fail(error, IMP_EINVAL,
+                          "cannot draw '%s': a chart needs at least %d pixels per side", path,
+                          LEAST_SIDE);
     if (!status &&
         !(chart->y_low <= chart->y_high && chart->y_low > -LARGEST && chart->y_high < LARGEST))
         status = imp_fail(error, IMP_EINVAL, "cannot draw '%s': its y axis cannot go from %g to %g",

@@ -1,4 +1,4 @@
-/* palette.c - chooses colours by how different they look. */
+/* palette.c - chooses colours that look different. */
 #include "draw/palette.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { CHOSEN = 10, STEPS = 13 };
 
-/* Ten colours that can be told apart, also by most who see fewer. */
+/* Ten colours that most people, including most of the colour-blind, can tell apart. */
 static const imp_colour chosen[CHOSEN] = {
     {0.12, 0.47, 0.71}, {1.00, 0.50, 0.05}, {0.17, 0.63, 0.17}, {0.84, 0.15, 0.16},
     {0.58, 0.40, 0.74}, {0.55, 0.34, 0.29}, {0.89, 0.47, 0.76}, {0.09, 0.75, 0.81},
@@ -14,7 +14,7 @@ static const imp_colour chosen[CHOSEN] = {
 
 static const imp_colour white = {1, 1, 1}, gray = {0.5, 0.5, 0.5};
 
-/* ---- how different two colours look ---- */
+/* ---- colour difference ---- */
 
 typedef struct lab {
     double lightness, a, b;
@@ -52,11 +52,11 @@ static double difference(lab one, lab other)
 typedef struct candidates {
     imp_colour colours[STEPS * STEPS * STEPS];
     lab looks[STEPS * STEPS * STEPS];
-    double nearest[STEPS * STEPS * STEPS]; /* difference from the most similar one in use */
+    double nearest[STEPS * STEPS * STEPS]; /* difference from the most similar colour in use */
     size_t count;
 } candidates;
 
-/* A grid over all colours, less those too pale to see as a small dot or too dark to have a hue. */
+/* A grid over all colours, except those too pale for a small dot or too dark to have a hue. */
 static void fill(candidates *all)
 {
     enum { DARKEST = 25, PALEST = 83 };

@@ -3,7 +3,7 @@
  *
  * The first ten were chosen by hand; each further one is the colour farthest, in CIELAB, from
  * white, from gray and from all before it (Glasbey et al., "Colour displays for categorical
- * images", 2007). So colour i is the same however many are in use.
+ * images", 2007). So colour i does not depend on how many are in use.
  */
 #ifndef IMP_DRAW_PALETTE_H
 #define IMP_DRAW_PALETTE_H
@@ -21,7 +21,7 @@ typedef struct imp_palette {
     imp_colour colours[IMP_PALETTE_SIZE];
 } imp_palette;
 
-/* The palette: always the same. Takes a few milliseconds. */
+/* Computes the palette, always the same, in a few milliseconds. */
 void imp_palette_init(imp_palette *palette);
 
 /* Sets the colour of a label, which wraps around the palette; a negative label is gray. */

@@ -30,8 +30,8 @@ static double dot(const double *a, const double *b, size_t d)
     return sum;
 }
 
-/* Takes from `vector` what lies along the axis, which has unit length. False if nothing is left but
- * rounding. */
+/* Removes from `vector` its component along the axis, which has unit length. False if only rounding
+ * noise is left. */
 static bool remove_share(double *vector, const double *axis, size_t d)
 {
     double before = dot(vector, vector, d), share = dot(vector, axis, d);
@@ -55,8 +55,8 @@ static void set_coordinate(double *vector, size_t d, size_t coordinate)
     vector[coordinate] = 1;
 }
 
-/* Some axis at a right angle to `axis`: of the coordinates the one least along it. In a single
- * dimension there is none; then it has no length. */
+/* An axis orthogonal to `axis`: the coordinate axis least along it. In a single dimension there is
+ * none, and the result is zero. */
 static void choose_across(const double *axis, size_t d, double *across)
 {
     size_t least = 0;

@@ -20,9 +20,9 @@ enum {
     GAP = 18
 };
 
-#define LARGEST 1e150 /* below the square root of what a double holds */
+#define LARGEST 1e150 /* below the square root of the largest double */
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
 /* From the points' units to pixels. */
 typedef struct view {
@@ -48,7 +48,7 @@ static view view_of(const imp_scatter_panel *panel, double left, double top)
                   .top = top};
 }
 
-/* The legend: names in columns of one width, read downwards. */
+/* The legend: names in columns of equal width, read downwards. */
 typedef struct legend {
     size_t rows;
     double column_width;
@@ -67,7 +67,7 @@ static legend legend_of(const imp_scatter *scatter)
                     .column_width = column_width};
 }
 
-/* How high the space for the titles is: as high as the fullest panel needs it. */
+/* The height of the titles: that of the panel with the most. */
 static int header_of(const imp_scatter *scatter)
 {
     int height = 0;
@@ -81,7 +81,7 @@ static int header_of(const imp_scatter *scatter)
 
 /* ---- drawing ---- */
 
-/* A sheet with the colours to be used on it. */
+/* A sheet and its colours. */
 typedef struct sheet {
     imp_canvas canvas;
     imp_palette palette;
@@ -167,7 +167,7 @@ static void draw_legend(const sheet *on, const imp_scatter *scatter, legend by, 
     }
 }
 
-/* A row that says what the marks are. */
+/* A row that explains the marks. */
 static void explain(const sheet *on, double top)
 {
     static const struct {
@@ -175,7 +175,7 @@ static void explain(const sheet *on, double top)
         const char *text;
     } marks[] = {{IMP_MARK_SUPPORT, "known"},
                  {IMP_MARK_QUERY, "new"},
-                 {IMP_MARK_CLUSTER, "centre of a cluster, and how far it reaches"}};
+                 {IMP_MARK_CLUSTER, "centre of a cluster, and its extent"}};
     double x = MARGIN, y = top + 0.5 * ROW;
     imp_canvas_font(&on->canvas, SMALL, false);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -195,14 +195,13 @@ static void explain(const sheet *on, double top)
 
 static imp_status check(const imp_scatter *scatter, const char *path, imp_error *error)
 {
-    enum { MOST_PANELS = 50, MOST_NAMES = 1000 }; /* keep the picture within what cairo can draw */
+    enum { MOST_PANELS = 50, MOST_NAMES = 1000 }; /* keep the picture within cairo's limits */
     if (scatter->panel_count < 1 || scatter->panel_count > MOST_PANELS)
-        return imp_fail(error, IMP_EINVAL,
-                        "cannot draw '%s' with %zu panels; it takes from 1 to %d", path,
-                        scatter->panel_count, MOST_PANELS);
+        return imp_fail(error, IMP_EINVAL, "cannot draw '%s' with %zu panels; it needs 1 to %d",
+                        path, scatter->panel_count, MOST_PANELS);
     if (scatter->name_count > MOST_NAMES)
         return imp_fail(error, IMP_EINVAL,
-                        "cannot draw '%s' with a legend of %zu names; it holds %d", path,
+                        "cannot draw '%s' with a legend of %zu names; the limit is %d", path,
                         scatter->name_count, MOST_NAMES);
     for (size_t p = 0; p < scatter->panel_count; p++)
         for (size_t i = 0; i < scatter->panels[p].count; i++) {

@@ -1,6 +1,6 @@
 /*
- * tsne.c - the descent of t-SNE: momentum, a gain for each coordinate, and early exaggeration, with
- * the constants that scikit-learn has settled on.
+ * tsne.c - the gradient descent of t-SNE: momentum, a gain per coordinate, and early exaggeration,
+ * with scikit-learn's constants.
  */
 #include "draw/tsne.h"
 
@@ -17,7 +17,7 @@ enum { EXAGGERATED = 250 }; /* iterations */
 
 static const double exaggeration = 12;
 
-/* ---- what was asked for ---- */
+/* ---- options ---- */
 
 static imp_status check(const float *points, size_t count, size_t d,
                         const imp_tsne_options *options, imp_error *error)
@@ -25,10 +25,10 @@ static imp_status check(const float *points, size_t count, size_t d,
     if (count == 0 || d == 0)
         return imp_fail(error, IMP_EINVAL, "t-SNE needs points of at least one dimension");
     if (count > IMP_TSNE_MOST_POINTS)
-        return imp_fail(error, IMP_EUNSUPPORTED,
-                        "t-SNE compares all pairs, of %d points at most, and there are %zu; take a "
-                        "part of them",
-                        IMP_TSNE_MOST_POINTS, count);
+        return imp_fail(
+            error, IMP_EUNSUPPORTED,
+            "t-SNE compares all pairs of at most %d points, but there are %zu; use a subset",
+            IMP_TSNE_MOST_POINTS, count);
     if (options->perplexity != 0 && !(options->perplexity >= 1))
         return imp_fail(error, IMP_EINVAL, "a perplexity must be at least 1, not %g",
                         options->perplexity);
@@ -57,7 +57,7 @@ static imp_tsne_options completed(const imp_tsne_options *given, size_t count)
     return options;
 }
 
-/* ---- the beginning ---- */
+/* ---- initialisation ---- */
 
 static double deviation(const double *values, size_t count)
 {
@@ -69,7 +69,7 @@ static double deviation(const double *values, size_t count)
     return sqrt(squares / (double)count);
 }
 
-/* The principal components, made small: far apart, points would hardly feel each other. */
+/* The principal components, scaled down: points far apart would hardly interact. */
 static imp_status begin(imp_tsne_field *field, const float *points, size_t d, imp_error *error)
 {
     const double size = 1e-4, jitter = 1e-6;
@@ -84,7 +84,7 @@ static imp_status begin(imp_tsne_field *field, const float *points, size_t d, im
         field->place[1][i] = at[1];
     }
     imp_projection_clear(&plane);
-    /* Without the jitter, points on a line would feel no force that takes them off it. */
+    /* Without the jitter, no force would take points on a line off it. */
     double spread = deviation(field->place[0], field->count);
     imp_random random = imp_random_start(1, IMP_STREAM_TSNE, 0);
     for (size_t i = 0; i < field->count; i++)
@@ -97,8 +97,8 @@ static imp_status begin(imp_tsne_field *field, const float *points, size_t d, im
 
 /* ---- the descent ---- */
 
-/* One coordinate of one point. Its gain grows while it keeps its direction, and shrinks as it
- * swings. */
+/* One coordinate of one point. Its gain grows while it keeps its direction, and shrinks when it
+ * oscillates. */
 typedef struct motion {
     double velocity, gain;
 } motion;
@@ -112,7 +112,7 @@ static void step(motion *own, double *place, double gradient, double momentum, d
     *place += own->velocity;
 }
 
-/* Gains differ, so all might drift away together. */
+/* Gains differ, so all points might drift away together. */
 static void centre(imp_tsne_field *field)
 {
     for (int axis = 0; axis < 2; axis++) {

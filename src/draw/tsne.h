@@ -1,9 +1,9 @@
 /*
- * tsne.h - points in many dimensions as points in a plane that keeps neighbours together: t-SNE
- * (van der Maaten and Hinton, "Visualizing data using t-SNE", 2008), exact and in double precision.
+ * tsne.h - t-SNE, which maps points to a plane and keeps neighbours together (van der Maaten and
+ * Hinton, "Visualizing data using t-SNE", 2008); exact and in double precision.
  *
- * Distances between groups, and the groups' sizes, mean little in such a plane. Nothing here is
- * random: the same points give the same plane, on any number of threads.
+ * Distances between groups, and the groups' sizes, mean little in the plane. Nothing here is
+ * random: the same points give the same plane on any number of threads.
  */
 #ifndef IMP_DRAW_TSNE_H
 #define IMP_DRAW_TSNE_H
@@ -23,18 +23,18 @@ typedef struct imp_tsne_options {
     size_t iterations; /* 0: 1000. In the first 250, with momentum 0.5 instead of 0.8, points
                           attract each other 12 times as much ("early exaggeration") */
     double learning_rate; /* 0: count / 48, but at least 50 */
-    int threads;          /* 0: as many as the machine offers */
-    double *divergence;   /* if not NULL: gets the Kullback-Leibler divergence that was reached */
+    int threads;          /* 0: one per core */
+    double *divergence;   /* if not NULL: receives the final Kullback-Leibler divergence */
 
     /* Called after each iteration; false ends the descent there. May be NULL. */
     bool (*proceed)(size_t done, size_t total, void *context);
     void *context;
 } imp_tsne_options;
 
-/* Lays `count` points of `d` floats, row by row, into `plane` (count, 2). `options` may be NULL for
- * the defaults. Begins with the plane of the two largest principal components, a little shaken so
- * that points on a line can leave it; the mean of the plane is the origin. Where all points are
- * equal, or there are two, no plane is better than another, and this is some finite one.
+/* Maps `count` points of `d` floats, row by row, to `plane` (count, 2). `options` may be NULL for
+ * the defaults. Starts from the first two principal components with a little jitter, so that points
+ * on a line can leave it; the mean of the plane is the origin. If all points are equal, or there
+ * are only two, every plane is as good, and the result is just finite.
  *
  * On failure `plane` is undefined: IMP_EINVAL for no points, no dimensions, a value that is not
  * finite (names its row) or an option out of range; IMP_EUNSUPPORTED for more than

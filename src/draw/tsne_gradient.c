@@ -4,9 +4,9 @@
  *     dC/dy_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2)
  *
  * in one pass over the pairs. With w = 1 / (1 + |y_i - y_j|^2) and Z the sum of all w, q is w / Z,
- * so the attraction sum p w (y_i - y_j) and the repulsion sum w^2 (y_i - y_j) are kept apart until
- * Z is known. Each row of pairs is read from its own end, twice the arithmetic of taking a pair
- * once, so that a row writes only what is its own.
+ * so the attraction sum p w (y_i - y_j) and the repulsion sum w^2 (y_i - y_j) are kept separate
+ * until Z is known. Each pair is computed twice, once from either end, so that a row writes only
+ * its own point.
  */
 #include "draw/tsne_gradient.h"
 
@@ -43,7 +43,7 @@ imp_status imp_tsne_field_create(imp_tsne_field *field, const imp_affinity *affi
                               .gradient = {all + 2 * stride, all + 3 * stride},
                               .repulsion = {all + 4 * stride, all + 5 * stride},
                               .total = all + 6 * stride};
-    /* What only fills the last vector is too far away to push anybody. */
+    /* The padding of the last vector is too far away to have an effect. */
     for (size_t i = affinity->count; i < stride; i++)
         field->place[0][i] = 1e150;
     return IMP_OK;
@@ -55,12 +55,12 @@ void imp_tsne_field_clear(imp_tsne_field *field)
     *field = (imp_tsne_field){0};
 }
 
-/* What a point feels of the others. */
+/* The forces on a point. */
 typedef struct sums {
     vec total, attract_x, attract_y, repel_x, repel_y;
 } sums;
 
-/* Adds the vectors begin .. end-1 of a row, less `self`: 1 in the lane of the point itself. */
+/* Adds the vectors begin .. end-1 of a row, minus `self`, which is 1 in the point's own lane. */
 static inline void add(sums *to, const imp_tsne_field *field, const double *affinities, size_t i,
                        size_t begin, size_t end, const vec *self)
 {
@@ -81,8 +81,8 @@ static inline void add(sums *to, const imp_tsne_field *field, const double *affi
     *to = all;
 }
 
-/* The point itself, whose w is just 1, is taken out before it is summed: afterwards, it would have
- * swamped others that are far away. */
+/* The point itself, with w = 1, is subtracted before summing: afterwards it would have swamped
+ * distant points. */
 static void push(const imp_tsne_field *field, const double *affinities, size_t i)
 {
     const vec none = {0};
@@ -149,6 +149,6 @@ double imp_tsne_divergence(const imp_tsne_field *field, const imp_affinity *affi
             if (p > 0)
                 sum += p * log(p * one_over_w);
         }
-    /* The affinities sum to 1; rounding may take the result of a perfect plane below 0. */
+    /* The affinities sum to 1; rounding may make the divergence of a perfect plane negative. */
     return field->count > 1 ? fmax(sum + log(total), 0) : 0;
 }

@@ -1,4 +1,4 @@
-/* directory.c - names, sorted once and then looked up. */
+/* directory.c - looks up names by binary search. */
 #include "label/directory.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* directory.h - items by their names. */
+/* directory.h - finds items by name. */
 #ifndef IMP_LABEL_DIRECTORY_H
 #define IMP_LABEL_DIRECTORY_H
 
@@ -17,12 +17,13 @@ typedef struct imp_directory {
     size_t count;
 } imp_directory;
 
-/* Of `count` names, which must stay. On failure, IMP_ENOMEM, there is nothing to release. */
+/* An index of `count` names, which must outlive it. On failure (IMP_ENOMEM) there is nothing to
+ * release. */
 imp_status imp_directory_create(imp_directory *directory, char *const *names, size_t count,
                                 imp_error *error);
 void imp_directory_release(imp_directory *directory);
 
-/* The number of the item of that name, or SIZE_MAX. */
+/* The index of the item of that name, or SIZE_MAX. */
 size_t imp_directory_find(const imp_directory *directory, const char *name);
 
 #endif

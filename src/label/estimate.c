@@ -1,4 +1,4 @@
-/* estimate.c - the stratified estimate of accuracy, and its interval. */
+/* estimate.c - the stratified estimate of accuracy, with its confidence interval. */
 #include "label/estimate.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { MOST_STRATA = 6, LEAST_IN_STRATUM = 6 };
 
-/* An item drawn: how sure the guess was, and whether it was right. */
+/* A drawn item: the certainty of its guess, and whether it was right. */
 typedef struct trial {
     float certainty;
     bool right;
@@ -29,8 +29,8 @@ static size_t gather(const imp_labelling *others, const int32_t *drawn, trial *t
     return count;
 }
 
-/* Wilson's interval for a share that was found with the variance of `n` trials, `freedom` of them
- * to tell that variance: Student's quantile instead of the normal one, to the first order. */
+/* Wilson's interval for a proportion with the variance of `n` trials, estimated with `freedom`
+ * degrees of freedom: Student's quantile instead of the normal one, to first order. */
 static void set_interval(imp_estimate *estimate, double share, double n, double freedom)
 {
     const double normal = 1.96, z = normal * (1 + (normal * normal + 1) / (4 * freedom));
@@ -41,7 +41,7 @@ static void set_interval(imp_estimate *estimate, double share, double n, double 
     estimate->most = fmin(1, middle + half);
 }
 
-/* How much surer of the unnamed items one is who knows all answers. */
+/* How much more certain the unnamed items are when all answers are used. */
 static double advantage(const imp_labelling *all, const imp_labelling *others)
 {
     double sum = 0;
@@ -59,7 +59,8 @@ static size_t strata_of(size_t trials)
     return trials / LEAST_IN_STRATUM < MOST_STRATA ? trials / LEAST_IN_STRATUM : MOST_STRATA;
 }
 
-/* The strata of the sorted trials: the share of the unnamed that is right, and its variance. */
+/* From the strata of the sorted trials: the fraction of unnamed items that is right, and its
+ * variance. */
 static double weigh(const imp_labelling *all, const imp_labelling *others, const trial *trials,
                     size_t count, double *variance)
 {
@@ -76,7 +77,7 @@ static double weigh(const imp_labelling *all, const imp_labelling *others, const
         for (size_t k = begin; k < end; k++)
             right += trials[k].right;
         double n = (double)(end - begin), share = (double)inside / unnamed;
-        /* The variance by Jeffreys' prior: a stratum without an error is not a perfect one. */
+        /* The variance with Jeffreys' prior: a stratum without errors is not perfect. */
         double p = ((double)right + 0.5) / (n + 1);
         mean += share * (double)right / n;
         *variance += share * share * p * (1 - p) / n;

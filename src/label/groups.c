@@ -1,4 +1,4 @@
-/* groups.c - finding groups by DP-means, and changing them by hand. */
+/* groups.c - finds groups by DP-means, and changes them by hand. */
 #include "label/groups.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static double median_of(const double *values, size_t count)
     return median;
 }
 
-/* The rows that are points, one after the other, and their numbers. */
+/* The rows that are points, packed, and their indices. */
 static float *gather_points(const float *points, size_t count, size_t d, uint32_t *number,
                             size_t *gathered)
 {
@@ -108,7 +108,7 @@ void imp_label_groups_release(imp_label_groups *groups)
 
 /* ---- by hand ---- */
 
-/* Numbers without members are taken out; the others move up. */
+/* Removes empty groups and renumbers the others. */
 static void close_gaps(imp_label_groups *groups)
 {
     uint32_t *moved = calloc(groups->count, sizeof *moved), next = 0;
@@ -129,7 +129,7 @@ imp_status imp_label_groups_split(imp_label_groups *groups, const float *points,
                                   imp_error *error)
 {
     if (count < 2)
-        return imp_fail(error, IMP_EINVAL, "it takes two items at least to make two groups");
+        return imp_fail(error, IMP_EINVAL, "splitting needs at least two items");
     float *part = imp_allocate(count * d, sizeof *part);
     if (!part)
         return imp_fail_memory(error, "a part of the pile");

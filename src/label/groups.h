@@ -1,6 +1,6 @@
 /*
- * groups.h - the groups that a pile falls into by itself, before anybody named anything: what is
- * looked at first, and what is named as a whole.
+ * groups.h - the clusters of a pile before anything is named: what to look at first, and what to
+ * name as a whole.
  */
 #ifndef IMP_LABEL_GROUPS_H
 #define IMP_LABEL_GROUPS_H
@@ -14,29 +14,29 @@ typedef struct imp_label_groups {
     size_t points, count;
     uint32_t *group;  /* (points) */
     double *distance; /* (points): squared, to the group's mean; the most typical is nearest */
-    double scale;     /* the median of these */
+    double scale;     /* the median of the distances */
 } imp_label_groups;
 
-/* Groups `count` points of `d` floats: about four times the root of so many, by DP-means. Rows of
- * NAN are no points, and lie in the first group, infinitely far. Release
- * with imp_label_groups_release(); after a failure there is nothing to release. */
+/* Groups `count` points of `d` floats by DP-means, into about four times the square root of that
+ * many groups. Rows of NAN are not points; they are in the first group, infinitely far away.
+ * Release with imp_label_groups_release(); after a failure there is nothing to release. */
 imp_status imp_label_groups_find(imp_label_groups *groups, const float *points, size_t count,
                                  size_t d, int threads, imp_error *error);
 void imp_label_groups_release(imp_label_groups *groups);
 
-/* Cuts the `count` points in `members` apart, into new groups of their own: about `pieces`, or as
- * many as fit if that is 0. The groups they came from keep their other members, or end. On failure
- * nothing has changed. */
+/* Splits the `count` points in `members` into new groups: about `pieces`, or as many as suit if
+ * that is 0. The groups they came from keep their other members, or disappear. On failure nothing
+ * has changed. */
 imp_status imp_label_groups_split(imp_label_groups *groups, const float *points, size_t d,
                                   const uint32_t *members, size_t count, size_t pieces, int threads,
                                   imp_error *error);
 
-/* Puts these points into one group, the first of them that there is. */
+/* Moves these points into one group, the first of theirs. */
 imp_status imp_label_groups_join(imp_label_groups *groups, const float *points, size_t d,
                                  const uint32_t *members, size_t count, imp_error *error);
 
-/* The points group by group: order (points), and where each begins, first (count + 1). Largest
- * groups first, in a group the most typical first. */
+/* The points group by group: order (points), and the start of each group, first (count + 1).
+ * Largest groups first; within a group, most typical first. */
 imp_status imp_label_groups_order(const imp_label_groups *groups, uint32_t *order, uint32_t *first,
                                   imp_error *error);
 

@@ -19,7 +19,7 @@
 
 enum { DIGITS = 16, PREFIX = DIGITS + 1 };
 
-/* The line that stands for an object, to be given back with free(). */
+/* The line for an object; free it with free(). */
 static char *line_of(const json_t *object, size_t *size)
 {
     char *text = imp_json_text(object), *line = NULL;
@@ -190,7 +190,7 @@ imp_status imp_journal_append(imp_journal *journal, const json_t *object, imp_er
     if (!written) {
         imp_status status = fail_at(journal, "write to", error);
         if (ftruncate(journal->descriptor, (off_t)journal->size) != 0)
-            errno = 0; /* the next opening takes the unfinished line off */
+            errno = 0; /* the next opening removes the partial line */
         return status;
     }
     journal->size += size;

@@ -1,4 +1,4 @@
-/* labelling.c - the table of nearest clusters, and what is read off it. */
+/* labelling.c - the table of nearest clusters, and the guesses that follow from it. */
 #include "label/labelling.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 enum {
     LANES = 16,
-    BLOCK = 2048,      /* points that go through a pass together */
-    MOST_WEIGHED = 512 /* answers that choose sigma */
+    BLOCK = 2048,      /* points per task of a pass */
+    MOST_WEIGHED = 512 /* answers used to choose sigma */
 };
 
 float imp_squared_distance(const float *a, const float *b, size_t d)
@@ -47,7 +47,7 @@ static size_t blocks_of(const imp_labelling *work)
 
 typedef struct pass {
     imp_labelling *work;
-    size_t first; /* clusters from here on are new to the table */
+    size_t first; /* clusters from here on are not in the table yet */
 } pass;
 
 static void meet_clusters(size_t block, int worker, void *context)
@@ -61,7 +61,7 @@ static void meet_clusters(size_t block, int worker, void *context)
         for (size_t c = own->first; c < work->cluster_count; c++) {
             uint32_t center = work->cluster[c];
             if (center == i)
-                continue; /* nobody is a neighbour of himself */
+                continue; /* a point is not its own neighbour */
             float *best = &row[work->class[center]];
             float distance =
                 imp_squared_distance(point_at(work, i), point_at(work, center), work->dimensions);
@@ -87,7 +87,7 @@ static void clear_rows(imp_labelling *work)
 imp_status imp_labelling_reserve(imp_labelling *work, size_t classes, imp_error *error)
 {
     if (classes > IMP_MOST_KINDS)
-        return imp_fail(error, IMP_EINVAL, "there can be %d kinds at most", IMP_MOST_KINDS);
+        return imp_fail(error, IMP_EINVAL, "there can be at most %d classes", IMP_MOST_KINDS);
     if (classes > work->class_capacity) {
         size_t capacity = classes * 3 / 2 + 4;
         float *wider = imp_allocate(work->count * capacity, sizeof *wider);
@@ -156,7 +156,7 @@ void imp_labelling_probabilities(const imp_labelling *work, size_t point, float 
 
 /* ---- sigma ---- */
 
-/* The paper's loss of the answers in `items` by the answers about others. */
+/* The paper's loss for the answers in `items`, given the answers about others. */
 static double loss_at(const imp_labelling *work, const uint32_t *items, size_t count, double sigma)
 {
     double loss = 0;
@@ -167,7 +167,7 @@ static double loss_at(const imp_labelling *work, const uint32_t *items, size_t c
         for (size_t c = 0; c < work->class_count; c++)
             nearest = row[c] < nearest ? row[c] : nearest;
         if (isinf(own))
-            continue; /* the first of its class: nobody could have known */
+            continue; /* the first of its class could not have been predicted */
         double sum = 0;
         for (size_t c = 0; c < work->class_count; c++)
             sum += exp((nearest - row[c]) / (2 * sigma));
@@ -177,7 +177,7 @@ static double loss_at(const imp_labelling *work, const uint32_t *items, size_t c
     return counted ? loss / (double)counted : 0;
 }
 
-/* Some of the answers, evenly from first to last. */
+/* A sample of the answers, evenly spaced from first to last. */
 static size_t weighed_answers(const imp_labelling *work, uint32_t *items)
 {
     size_t count = 0, step = work->answered / MOST_WEIGHED + 1, seen = 0;
@@ -246,8 +246,8 @@ void imp_labelling_release(imp_labelling *work)
     *work = (imp_labelling){0};
 }
 
-/* A named point starts a cluster, unless it is one of many and lies within lambda of a cluster of
- * its class. */
+/* A named point starts a cluster, unless it was named with others and is within lambda of a cluster
+ * of its class. */
 static void place(imp_labelling *work, uint32_t point)
 {
     if (work->alone[point] || !(row_of(work, point)[work->class[point]] <= work->lambda)) {
@@ -256,7 +256,7 @@ static void place(imp_labelling *work, uint32_t point)
     }
 }
 
-/* All clusters again, in the order of their points. */
+/* Rebuilds all clusters, in the order of their points. */
 static void place_all(imp_labelling *work)
 {
     work->cluster_count = 0;

@@ -1,4 +1,4 @@
-/* project.c - changes: checked, written down, made, and taken back. */
+/* project.c - checks changes, writes them to the journal, makes and undoes them. */
 #include "label/project.h"
 
 #include <string.h>
@@ -29,12 +29,12 @@ typedef enum change_kind {
 static const char *const kind_names[KINDS] = {"label",  "none",  "unlabel", "skip",
                                               "rename", "split", "join",    "undo"};
 
-/* A change that makes sense. */
+/* A valid change. */
 typedef struct change {
     change_kind kind;
-    uint32_t *items; /* (count); give back with imp_release() */
+    uint32_t *items; /* (count); release with imp_release() */
     size_t count, pieces;
-    const char *class, *from; /* of "rename", from `from` to `class` */
+    const char *class, *from; /* for "rename", from `from` to `class` */
     bool asked, drawn;
 } change;
 
@@ -63,8 +63,9 @@ static imp_status read_items(const imp_project *project, const json_t *object, c
     {
         json_int_t number = json_integer_value(item);
         if (!status && (!json_is_integer(item) || number < 0 || (size_t)number >= project->count))
-            status = imp_fail(error, IMP_EINVAL, "item %zu of the list is no number from 0 to %zu",
-                              index + 1, project->count - 1);
+            status =
+                imp_fail(error, IMP_EINVAL, "item %zu of the list is not a number from 0 to %zu",
+                         index + 1, project->count - 1);
         if (status)
             break;
         if (!met[number])
@@ -86,9 +87,9 @@ static imp_status read_name(const json_t *object, const char *key, const char **
                         LONGEST_NAME);
     for (const char *at = *name; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7F)
-            return imp_fail(error, IMP_EINVAL, "a name cannot have control characters in it");
+            return imp_fail(error, IMP_EINVAL, "a name cannot contain control characters");
     if (strlen(*name) != length)
-        return imp_fail(error, IMP_EINVAL, "a name cannot have a zero character in it");
+        return imp_fail(error, IMP_EINVAL, "a name cannot contain a zero character");
     return IMP_OK;
 }
 
@@ -123,15 +124,15 @@ static imp_status read_change(const imp_project *project, const json_t *object, 
     if (!status && (out->kind == LABEL || out->kind == NONE))
         status = read_asked(object, out, error);
     if (!status && out->kind == RENAME && imp_project_class(project, out->from) <= 0)
-        status = imp_fail(error, IMP_EINVAL, "there is no kind '%s' to rename", out->from);
+        status = imp_fail(error, IMP_EINVAL, "there is no class '%s' to rename", out->from);
     if (!status && out->class && strcmp(out->class, imp_none_of_these) == 0) {
         if (out->kind == RENAME)
-            status = imp_fail(error, IMP_EINVAL, "a kind cannot be called '%s'", out->class);
+            status = imp_fail(error, IMP_EINVAL, "a class cannot be called '%s'", out->class);
         out->kind = out->kind == LABEL ? NONE : out->kind;
     }
     if (!status && out->class && imp_project_class(project, out->class) == IMP_UNKNOWN &&
         project->class_count >= IMP_MOST_KINDS)
-        status = imp_fail(error, IMP_EINVAL, "there can be %d kinds at most", IMP_MOST_KINDS);
+        status = imp_fail(error, IMP_EINVAL, "there can be at most %d classes", IMP_MOST_KINDS);
     if (!status && out->kind == SPLIT) {
         json_int_t pieces = json_integer_value(json_object_get(object, "pieces"));
         if (pieces < 0 || pieces > (json_int_t)out->count || out->count < 2)
@@ -152,7 +153,7 @@ int32_t imp_project_class(const imp_project *project, const char *name)
     return IMP_UNKNOWN;
 }
 
-/* Its number, a new one if there is none of that name; IMP_UNKNOWN without memory. */
+/* The class of that name, created if it is new; IMP_UNKNOWN if out of memory. */
 static int32_t add_class(imp_project *project, const char *name)
 {
     int32_t class = imp_project_class(project, name);
@@ -175,7 +176,7 @@ static int32_t add_class(imp_project *project, const char *name)
     return (int32_t)project->class_count++;
 }
 
-/* ---- the past ---- */
+/* ---- history ---- */
 
 static imp_past_change *remember(imp_project *project, const json_t *object, const uint32_t *items,
                                  size_t count)
@@ -238,7 +239,7 @@ static imp_status rename_class(imp_project *project, const change *wanted, imp_e
     return imp_label_state_answer(&project->state, wanted->items, wanted->count, to, false, error);
 }
 
-/* Items of the class that is renamed, so that they can be put back. */
+/* Items of the renamed class, for undo. */
 static imp_status find_renamed(const imp_project *project, change *wanted, imp_error *error)
 {
     int32_t from = imp_project_class(project, wanted->from);
@@ -269,7 +270,7 @@ static imp_status undo(imp_project *project, imp_error *error)
 {
     imp_past_change *past = last_standing(project);
     if (!past)
-        return imp_fail(error, IMP_EINVAL, "there is nothing to take back");
+        return imp_fail(error, IMP_EINVAL, "there is nothing to undo");
     change_kind kind = LABEL;
     read_kind(past->what, &kind, NULL);
     if (kind == SKIP)
@@ -282,7 +283,7 @@ static imp_status undo(imp_project *project, imp_error *error)
                        .class = json_string_value(json_object_get(past->what, "from"))};
         status = rename_class(project, &back, error);
     } else if (kind != SKIP) {
-        /* One call for the items that had the same class before. */
+        /* One call for items that had the same class before. */
         uint32_t *items = imp_allocate(past->count, sizeof *items);
         if (!items)
             return imp_fail_memory(error, "a change");
@@ -347,7 +348,7 @@ static imp_status make(imp_project *project, const json_t *object, change *wante
     return status;
 }
 
-/* Guesses after a change, and how many of them became others. */
+/* Updates the guesses after a change, and counts how many changed. */
 static void look_again(imp_project *project)
 {
     const imp_labelling *all = &project->state.all;
@@ -377,7 +378,7 @@ imp_status imp_project_change(imp_project *project, const json_t *object, imp_er
     change wanted;
     imp_status status = read_change(project, object, &wanted, error);
     if (!status && wanted.kind == UNDO && !last_standing(project))
-        status = imp_fail(error, IMP_EINVAL, "there is nothing to take back");
+        status = imp_fail(error, IMP_EINVAL, "there is nothing to undo");
     if (!status && project->journal.path)
         status = imp_journal_append(&project->journal, object, error);
     if (!status)

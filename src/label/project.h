@@ -1,11 +1,11 @@
 /*
- * project.h - a pile being labelled, and the file that remembers it.
+ * project.h - a pile being labelled, and the file it is saved in.
  *
- * The file is a journal (journal.h): what the items are, then every change that somebody made, in
- * order. Opening it makes the same changes again and arrives at the same state. So nothing is lost
- * that was ever confirmed, and a change can be taken back.
+ * The file is a journal (journal.h): the items, then every change the user made, in order. Opening
+ * it replays the changes and arrives at the same state. So nothing that was ever confirmed is lost,
+ * and a change can be undone.
  *
- * Changes are JSON objects, as the page sends them and the journal keeps them:
+ * Changes are JSON objects, as the page sends them and the journal stores them:
  *
  *     {"change": "label", "items": [4, 7], "class": "cat"}      named; "asked": "drawn" (a kind of
  *                                                               question): as the answer to it
@@ -24,52 +24,51 @@
 #include "label/journal.h"
 #include "label/state.h"
 
-/* What a project is about. */
+/* The items of a project. */
 typedef struct imp_project_pile {
     const char *kind;        /* "pictures", "files" or "vectors" */
-    const char *place;       /* where it lies, as it was named */
-    const char *embedder;    /* what made vectors of it */
-    const char *const *name; /* (count): below that place; unique */
+    const char *place;       /* its path, as given */
+    const char *embedder;    /* the model or embedder of its vectors */
+    const char *const *name; /* (count): relative to that path; unique */
     const uint64_t *digest;  /* (count): of the contents */
     const float *points;     /* (count, dimensions) */
     size_t count, dimensions;
 } imp_project_pile;
 
-/* A change as it can be taken back. */
+/* A change, with what is needed to undo it. */
 typedef struct imp_past_change {
     json_t *what;
     size_t count;
     uint32_t *item;  /* (count) */
-    int32_t *before; /* (count): the classes before it; of "skip": 1 where the item was closed */
+    int32_t *before; /* (count): the classes before it; for "skip": 1 if the item was closed */
     bool undone;
 } imp_past_change;
 
 typedef struct imp_project {
     imp_journal journal;
-    size_t count, capacity; /* items, in the order in which the project came to know them */
+    size_t count, capacity; /* items, in the order in which they were added */
     char **name;            /* (count) */
     uint64_t *digest;       /* (count) */
-    int64_t *place;         /* (count): its number in the pile, or -1: it is gone */
-    bool *changed;          /* (count): another content than when it was named */
-    float *points;          /* (count, dimensions): of items that are gone NAN */
+    int64_t *place;         /* (count): its index in the pile, or -1 if it is gone */
+    bool *changed;          /* (count): its content changed since it was named */
+    float *points;          /* (count, dimensions): NAN for items that are gone */
     imp_label_state state;
     char **classes; /* (class_count); the first is IMP_NONE_OF_THESE */
     size_t class_count, class_capacity;
     imp_past_change *past;
     size_t past_count, past_capacity;
     uint64_t revision; /* grows with every change */
-    size_t moved;      /* items whose guess became another one by the last change */
+    size_t moved;      /* items whose guess was changed by the last change */
     int threads;
 } imp_project;
 
 extern const char imp_none_of_these[];
 
-/* Opens the project at `path`, or begins one there if there is no file; NULL: one that is kept
- * nowhere. The pile may have changed since: items that are new are added, items that are gone keep
- * their names and are asked about no more, and how many of each there are is told. On failure there
- * is nothing to close. */
+/* Opens the project at `path`, or creates it if there is no file; NULL: one that is not saved. The
+ * pile may have changed since: new items are added, items that are gone keep their labels and are
+ * not asked about any more, and both are counted. On failure there is nothing to close. */
 typedef struct imp_project_news {
-    size_t added, gone, changed, lost; /* lost: bytes of a change that was not finished */
+    size_t added, gone, changed, lost; /* lost: bytes of a partially written change */
 } imp_project_news;
 
 imp_status imp_project_open(imp_project *project, const char *path, const imp_project_pile *pile,
@@ -77,10 +76,10 @@ imp_status imp_project_open(imp_project *project, const char *path, const imp_pr
 void imp_project_close(imp_project *project);
 
 /* Checks a change, writes it to the journal and makes it. On failure nothing has changed:
- * IMP_EINVAL for a change that makes no sense, IMP_EIO, IMP_ENOMEM. */
+ * IMP_EINVAL for an invalid change, IMP_EIO, IMP_ENOMEM. */
 imp_status imp_project_change(imp_project *project, const json_t *change, imp_error *error);
 
-/* The number of a class, or IMP_UNKNOWN. */
+/* The index of a class, or IMP_UNKNOWN. */
 int32_t imp_project_class(const imp_project *project, const char *name);
 
 #endif

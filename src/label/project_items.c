@@ -1,4 +1,4 @@
-/* project_items.c - opening a project: its items, and how they meet the pile as it is now. */
+/* project_items.c - opens a project and matches its items with the current pile. */
 #include "label/project_items.h"
 
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static imp_status read_digest(const json_t *value, uint64_t *digest, imp_error *
         *digest = strtoull(text, &end, 16);
     return end && *end == '\0' && strspn(text, "0123456789abcdef") == 16
                ? IMP_OK
-               : imp_fail(error, IMP_EFORMAT, "a digest is no 16 hexadecimal digits");
+               : imp_fail(error, IMP_EFORMAT, "a digest is not 16 hexadecimal digits");
 }
 
 static imp_status read_items(imp_project *project, const json_t *list, imp_error *error)
@@ -110,9 +110,9 @@ static imp_status read_items(imp_project *project, const json_t *list, imp_error
     return IMP_OK;
 }
 
-/* ---- the pile of now ---- */
+/* ---- the current pile ---- */
 
-/* Where each item of the project is in the pile; items that it does not know are added. */
+/* Finds each item of the project in the pile; adds items that are new. */
 static imp_status meet_pile(imp_project *project, const imp_project_pile *pile,
                             imp_project_news *news, imp_error *error)
 {
@@ -157,7 +157,7 @@ static imp_status place_points(imp_project *project, const imp_project_pile *pil
     return status;
 }
 
-/* Contents that are others by now: the journal takes note, and so does who looks at named ones. */
+/* Changed contents: recorded in the journal, and marked if the item was named. */
 static imp_status note_changed(imp_project *project, const imp_project_pile *pile,
                                imp_project_news *news, imp_error *error)
 {
@@ -195,7 +195,7 @@ static imp_status repeat_digests(imp_project *project, const json_t *list, imp_e
         if (status)
             return status;
         if (!json_is_integer(json_array_get(pair, 0)) || item < 0 || (size_t)item >= project->count)
-            return imp_fail(error, IMP_EFORMAT, "a digest is of no item");
+            return imp_fail(error, IMP_EFORMAT, "a digest belongs to no item");
         project->digest[item] = digest;
         project->changed[item] = project->state.all.class[item] != IMP_UNKNOWN;
     }
@@ -211,15 +211,15 @@ static imp_status check_first(const json_t *first, const imp_project_pile *pile,
     const char *kind = json_string_value(json_object_get(first, "kind"));
     const char *embedder = json_string_value(json_object_get(first, "embedder"));
     if (!project || strcmp(project, magic) != 0 || !kind || !embedder)
-        return imp_fail(error, IMP_EFORMAT, "it is no project of 'imp label'");
+        return imp_fail(error, IMP_EFORMAT, "it is not a project of 'imp label'");
     if (json_integer_value(json_object_get(first, "format")) != FORMAT)
-        return imp_fail(error, IMP_EUNSUPPORTED, "it is of a later version of imp");
+        return imp_fail(error, IMP_EUNSUPPORTED, "it was written by a later version of imp");
     if (strcmp(kind, pile->kind) != 0)
-        return imp_fail(error, IMP_EINVAL, "it is about %s, and the pile is %s", kind, pile->kind);
+        return imp_fail(error, IMP_EINVAL, "it is about %s, but the pile is %s", kind, pile->kind);
     if (strcmp(embedder, pile->embedder) != 0)
         return imp_fail(error, IMP_EINVAL,
-                        "its vectors were made by '%s' and not by '%s'; name the same, or begin a "
-                        "new project with its labels (--labels)",
+                        "its vectors were made by '%s', not by '%s'; use the same, or start a new "
+                        "project with its labels (--labels)",
                         embedder, pile->embedder);
     *seed = (uint64_t)json_integer_value(json_object_get(first, "seed"));
     return IMP_OK;
@@ -240,7 +240,7 @@ static imp_status create(const char *path, const imp_project_pile *pile, uint64_
                               i + ITEMS_PER_LINE < fresh.count ? i + ITEMS_PER_LINE : fresh.count));
     if (!status &&
         json_array_size(lines) != 1 + (fresh.count + ITEMS_PER_LINE - 1) / ITEMS_PER_LINE)
-        status = imp_fail(error, IMP_EINVAL, "a name in the pile is no UTF-8, or memory ran out");
+        status = imp_fail(error, IMP_EINVAL, "a name in the pile is not UTF-8, or memory ran out");
     if (!status)
         status = imp_journal_create(path, lines, error);
     json_decref(lines);
@@ -248,7 +248,7 @@ static imp_status create(const char *path, const imp_project_pile *pile, uint64_
     return status;
 }
 
-/* Reads all lines: items come to be known before changes, whatever their order, because a change
+/* Reads all lines. All items are added before any change is made, which is safe because a change
  * names only items above it. */
 static imp_status repeat_all(imp_project *project, const json_t *lines,
                              const imp_project_pile *pile, imp_project_news *news, imp_error *error)
@@ -287,7 +287,7 @@ static imp_status repeat_all(imp_project *project, const json_t *lines,
     return status;
 }
 
-/* A project that is kept nowhere. */
+/* A project that is not saved. */
 static imp_status begin_unkept(imp_project *project, const imp_project_pile *pile, uint64_t seed,
                                imp_project_news *news, imp_error *error)
 {

@@ -1,10 +1,10 @@
-/* question.c - the order of questions. */
+/* question.c - chooses questions. */
 #include <stdlib.h>
 
 #include "base/random.h"
 #include "label/state.h"
 
-enum { UNLIKE_EVERY = 12 }; /* of the questions about the least sure */
+enum { UNLIKE_EVERY = 12 }; /* among the questions about uncertain items */
 
 const char *imp_question_kind_name(imp_question_kind kind)
 {
@@ -32,7 +32,7 @@ static int64_t draw(const imp_label_state *state)
     return IMP_NO_ITEM;
 }
 
-/* The most typical item of the largest group in which nothing has a name. */
+/* The most typical item of the largest group in which nothing is named. */
 static int64_t typical(const imp_label_state *state)
 {
     const imp_label_groups *groups = &state->groups;
@@ -43,7 +43,7 @@ static int64_t typical(const imp_label_state *state)
     } entry;
     entry *entries = calloc(groups->count, sizeof *entries);
     if (!entries)
-        return IMP_NO_ITEM; /* then the least sure */
+        return IMP_NO_ITEM; /* then the least certain */
     for (size_t g = 0; g < groups->count; g++)
         entries[g].item = IMP_NO_ITEM;
     for (size_t i = 0; i < state->all.count; i++) {

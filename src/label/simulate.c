@@ -1,4 +1,4 @@
-/* simulate.c - questions answered by the truth. */
+/* simulate.c - answers questions with the truth. */
 #include "label/simulate.h"
 
 #include "base/error.h"

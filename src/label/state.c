@@ -1,4 +1,4 @@
-/* state.c - two books, kept together. */
+/* state.c - keeps the two labellings in step. */
 #include "label/state.h"
 
 #include "base/error.h"
@@ -35,7 +35,7 @@ void imp_label_state_release(imp_label_state *state)
     *state = (imp_label_state){0};
 }
 
-/* An item that was drawn stays so when its answer is mended; one that was not cannot become so. */
+/* A drawn item stays drawn when its answer is corrected; another item cannot become drawn. */
 static size_t keep_apart(imp_label_state *state, const uint32_t *items, size_t count, int32_t class,
                          bool drawn, uint32_t *rest)
 {

@@ -13,12 +13,12 @@ const cut = (text, length) => text.length <= length ? text
 const hue = c => c === UNKNOWN ? '#888' : c === 0 ? '#666' : `hsl(${(c * 137.5) % 360} 70% 50%)`;
 
 const UNKNOWN = 65535, ANSWERED = 1, GONE = 2, CHANGED = 4;
-let state = null;              // as the server tells it
-let labels = new Uint8Array(); // four bytes an item: class, class, flags, certainty
+let state = null;              // as the server sends it
+let labels = new Uint8Array(); // four bytes per item: class, class, flags, certainty
 let selected = new Set();
 let current = 'ask';           // the view
 let wholeGroup = false;        // the next name is for the question's whole group
-let stale = false;             // the list is not in the order of now
+let stale = false;             // the list is not in the current order
 
 const classOf = i => labels[4 * i] | labels[4 * i + 1] << 8;
 const flagsOf = i => labels[4 * i + 2];
@@ -53,13 +53,13 @@ async function post(path, body) {
   return response;
 }
 
-/* Sends a change; it is kept here and offered again if it could not be kept there. */
+/* Sends a change; if the server could not save it, offers to try again. */
 async function change(what) {
   try {
     const response = await post('change', { ...what, revision: state.revision });
     $('message').hidden = true;
     await show(await response.json());
-    if (state.moved) tell(`${state.moved} guesses are others now`);
+    if (state.moved) tell(`${state.moved} guesses changed`);
   } catch (fault) {
     if (fault.status === 409) { complain(fault.message); await refresh(); }
     else complain(`Not saved: ${fault.message || 'the program does not answer'}.`, () => change(what));
@@ -80,10 +80,10 @@ setInterval(async () => {
   try {
     const now = await (await ask('state')).json();
     if (now.revision !== state.revision) await show(now);
-  } catch { complain('The program has ended; start it again to go on. All answers are kept.'); }
+  } catch { complain('The program has ended; start it again to continue. All answers are saved.'); }
 }, 2000);
 
-/* ---- what is the same in all views ---- */
+/* ---- shared by all views ---- */
 
 let told = '';
 function tell(text) { told = text; drawProgress(); }
@@ -91,7 +91,7 @@ function tell(text) { told = text; drawProgress(); }
 function drawProgress() {
   const e = state.estimate, percent = x => (100 * x).toFixed(0);
   let text = `${state.answered} of ${state.items} named. `;
-  text += e.right === null ? `An estimate comes after ${e.needed - e.drawn} more random questions.`
+  text += e.right === null ? `${e.needed - e.drawn} more random questions until there is an estimate.`
     : `If you stop now: about ${percent(e.right)}% right (between ${percent(e.least)} and ${percent(e.most)}).`;
   if (state.gone) text += ` ${state.gone} are gone.`;
   if (state.changed) text += ` ${state.changed} changed since they were named.`;
@@ -116,7 +116,7 @@ function drawKinds() {
 }
 
 function rename(from) {
-  const to = prompt(`A new name for “${from}”; the name of another kind joins them.`, from);
+  const to = prompt(`A new name for “${from}”; the name of another kind merges the two.`, from);
   if (to && to !== from) change({ change: 'rename', from, to });
 }
 
@@ -170,7 +170,7 @@ function drawSelection() {
   if (current === 'map') map.draw();
 }
 
-/* Brings a set of items into the selection in the way that is chosen, or held down as a key. */
+/* Combines a set of items with the selection, in the chosen mode or the one of a held key. */
 function select(items, event = {}) {
   const mode = event.shiftKey || event.ctrlKey || event.metaKey ? 'add' : event.altKey ? 'take'
     : document.querySelector('input[name=mode]:checked').value;
@@ -183,7 +183,7 @@ function select(items, event = {}) {
 
 /* ---- naming ---- */
 
-/* A name for what is in hand: the selection, or in a question its item or group. */
+/* Names the selection or, in a question, its item or group. */
 async function nameIt(name) {
   name = name.trim();
   if (!name) return;
@@ -214,7 +214,7 @@ const reasons = {
   typical: q => `The most typical of ${q.group_size} that look alike.`,
   drawn: () => 'Drawn at random, to measure how good the labels are.',
   unsure: q => q.guesses.length > 1 ? `Unsure: ${nameOf(q.guesses[0].class)} or ${nameOf(q.guesses[1].class)}?` : 'Unsure.',
-  unlike: () => 'Unlike anything that has a name: a new kind?',
+  unlike: () => 'Unlike anything named so far: a new kind?',
 };
 
 async function drawQuestion() {
@@ -254,7 +254,7 @@ async function face(item, side) {
   return make(side > 200 ? 'pre' : 'p', { textContent: about.text || about.name });
 }
 
-/* Names and texts, asked for once, a screenful at a time. */
+/* Names and texts, requested once, a screenful at a time. */
 const names = {
   known: new Map(),
   async get(items) {
@@ -307,7 +307,7 @@ async function merge() {
   if (items.length) change({ change: 'join', items });
 }
 
-/* ---- the grid: only what is on the screen is there ---- */
+/* ---- the grid: only visible cells exist ---- */
 
 const grid = {
   view: { view: 'unsure' }, items: [], here: 0, anchor: 0, drawn: new Map(), yes: [], no: [],
@@ -418,7 +418,7 @@ const grid = {
       select([this.items[k]]);
     }
   },
-  /* Items of which the cell meets a frame, in the coordinates of the sizer. */
+  /* Items whose cells intersect a rectangle, in the coordinates of the sizer. */
   inFrame(left, top, right, bottom) {
     const found = [];
     const [r0, r1] = [Math.max(0, Math.floor(top / this.height)), Math.floor(bottom / this.height)];

@@ -1,4 +1,4 @@
-/* label_page.c - one function for each thing that the page asks for. */
+/* label_page.c - one function for each request of the page. */
 #include "serve/label_page.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { LARGEST_SIDE = 1600, MOST_NAMES = 500, MOST_SIMILAR = 2000, SAMPLES = 4 }
 
 /* ---- the map ---- */
 
-/* The two largest principal components, each from 0 to 65535. */
+/* The first two principal components, each scaled to 0 .. 65535. */
 static imp_status lay_out(imp_label_page *page, imp_error *error)
 {
     const imp_project *project = page->project;
@@ -96,7 +96,7 @@ static unsigned http_status(imp_status status)
     case IMP_EUNSUPPORTED:
         return 415;
     case IMP_EIO:
-        return 507; /* it could not be kept */
+        return 507; /* it could not be saved */
     default:
         return 503;
     }
@@ -114,7 +114,7 @@ static void answer_text(imp_response *response, const char *type, const char *te
         (imp_response){.type = type, .data = (void *)text, .size = strlen(text), .constant = true};
 }
 
-/* A whole number behind ?name=, up to `most`. */
+/* The integer value of ?name=, up to `most`. */
 static bool read_number(const imp_request *request, const char *name, size_t most, size_t *number)
 {
     const char *text = imp_request_argument(request, name);
@@ -124,7 +124,7 @@ static bool read_number(const imp_request *request, const char *name, size_t mos
     return end && *end == '\0' && value <= most;
 }
 
-/* ---- what can be asked for ---- */
+/* ---- GET requests ---- */
 
 static void send_state(imp_label_page *page, const imp_request *request, imp_response *response)
 {
@@ -132,7 +132,7 @@ static void send_state(imp_label_page *page, const imp_request *request, imp_res
     answer_json(response, imp_label_page_state(page));
 }
 
-/* Four bytes an item: the class (two bytes, little-endian; 65535: not known), flags, certainty. */
+/* Four bytes per item: the class (two bytes, little-endian; 65535: unknown), flags, certainty. */
 static void send_labels(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     (void)request;
@@ -161,7 +161,7 @@ static void send_map(imp_label_page *page, const imp_request *request, imp_respo
     answer_bytes(response, copy, size);
 }
 
-/* Every group: how many it has, how many are named, up to four typical items, and all of them. */
+/* Every group: its size, how many are named, up to four typical items, and all items. */
 static void send_groups(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     (void)request;
@@ -223,8 +223,8 @@ static void send_ranked(imp_response *response, ranked *list, size_t count, size
     answer_bytes(response, items, count * sizeof *items);
 }
 
-/* ?view=all|unsure|answered|class|group|changed, &number= of the class or group: items in the order
- * in which they are worth looking at. */
+/* ?view=all|unsure|answered|class|group|changed, &number= of the class or group: items in the most
+ * useful order. */
 static void send_items(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     const imp_project *project = page->project;
@@ -246,7 +246,7 @@ static void send_items(imp_label_page *page, const imp_request *request, imp_res
             wanted = answered;
         } else if (strcmp(view, "changed") == 0) {
             wanted = project->changed[i];
-        } else if (strcmp(view, "class") == 0) { /* the least sure first, then the answers */
+        } else if (strcmp(view, "class") == 0) { /* least certain first, then the answers */
             wanted = there && (size_t)imp_labelling_class(all, i) == number;
             entry.key = answered ? INFINITY : unsure;
         } else if (strcmp(view, "group") == 0) {
@@ -259,7 +259,7 @@ static void send_items(imp_label_page *page, const imp_request *request, imp_res
     send_ranked(response, list, list ? count : 0, SIZE_MAX);
 }
 
-/* ?items=4,7,9: their names and, where there are texts, their beginnings. */
+/* ?items=4,7,9: their names and, if there are texts, their beginnings. */
 static void send_names(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     const imp_project *project = page->project;
@@ -285,7 +285,8 @@ static void send_names(imp_label_page *page, const imp_request *request, imp_res
     answer_json(response, list);
 }
 
-/* ?item=4&side=160. The project is not locked meanwhile: where the item is does not change. */
+/* ?item=4&side=160. Does not lock the project, because an item's index in the pile does not
+ * change. */
 static void send_picture(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     size_t item, side;
@@ -313,7 +314,7 @@ static void send_picture(imp_label_page *page, const imp_request *request, imp_r
     response->lasting = true;
 }
 
-/* ---- what can be sent ---- */
+/* ---- POST requests ---- */
 
 static bool parse_body(const imp_request *request, json_t **body, imp_response *response)
 {
@@ -321,15 +322,15 @@ static bool parse_body(const imp_request *request, json_t **body, imp_response *
     imp_status status = imp_json_parse(request->body, request->body_size, body, &error);
     if (!status && !json_is_object(*body)) {
         json_decref(*body);
-        status = imp_fail(&error, IMP_EINVAL, "a change is a JSON object");
+        status = imp_fail(&error, IMP_EINVAL, "a change must be a JSON object");
     }
     if (status)
         answer_failure(response, status, &error);
     return !status;
 }
 
-/* A change; "revision" is the state that the sender saw. An item that somebody else named meanwhile
- * is not named again: who sent this did not know. */
+/* A change; "revision" is the state that the sender saw. An item named in another window meanwhile
+ * is not renamed, because the sender did not know. */
 static void take_change(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     json_t *body;
@@ -341,7 +342,7 @@ static void take_change(imp_label_page *page, const imp_request *request, imp_re
     json_int_t item = json_integer_value(json_array_get(json_object_get(body, "items"), 0));
     if (json_object_get(body, "asked") && (uint64_t)seen != project->revision && item >= 0 &&
         (size_t)item < project->count && project->state.all.class[item] != IMP_UNKNOWN) {
-        imp_fail(&error, IMP_EINVAL, "'%s' was named '%s' in another window meanwhile",
+        imp_fail(&error, IMP_EINVAL, "'%s' has meanwhile been named '%s' in another window",
                  project->name[item], project->classes[project->state.all.class[item]]);
         answer_failure(response, IMP_EINVAL, &error);
         response->status = 409;
@@ -357,7 +358,7 @@ static void take_change(imp_label_page *page, const imp_request *request, imp_re
         answer_json(response, imp_label_page_state(page));
 }
 
-/* The items of a list in the body; false after an answer. An absent list is an empty one. */
+/* The items of a list in the body; false after an error response. A missing list is empty. */
 static bool read_list(const imp_label_page *page, const json_t *body, const char *key,
                       uint32_t **items, size_t *count, imp_response *response)
 {
@@ -396,8 +397,8 @@ static float nearest_of(const imp_project *project, size_t item, const uint32_t 
     return nearest;
 }
 
-/* {"yes": [...], "no": [...]}: unnamed items, those most like the first and unlike the others
- * first. */
+/* {"yes": [...], "no": [...]}: unnamed items, sorted by similarity to "yes" and dissimilarity to
+ * "no". */
 static void send_similar(imp_label_page *page, const imp_request *request, imp_response *response)
 {
     json_t *body;
@@ -438,7 +439,7 @@ static void take_export(imp_label_page *page, const imp_request *request, imp_re
     if (read_list(page, body, "items", &items, &count, response)) {
         imp_status status =
             !format || !to || !*to
-                ? imp_fail(&error, IMP_EINVAL, "an export needs a format and a place")
+                ? imp_fail(&error, IMP_EINVAL, "an export needs a format and a path")
                 : page->source.export(page->project, format, to, count ? items : NULL, count,
                                       &error, page->source.context);
         if (status)
@@ -450,9 +451,9 @@ static void take_export(imp_label_page *page, const imp_request *request, imp_re
     json_decref(body);
 }
 
-/* ---- the table of addresses ---- */
+/* ---- routes ---- */
 
-/* What the page is made of. */
+/* The files of the page. */
 static const struct {
     const char *path, *type, *text;
 } files[] = {

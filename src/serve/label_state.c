@@ -1,4 +1,4 @@
-/* label_state.c - the project as the page sees it, in JSON. */
+/* label_state.c - the state of the project as JSON for the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* server.c - libmicrohttpd, and who is let in. */
+/* server.c - the server, over libmicrohttpd, and its access checks. */
 #include "serve/server.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ struct imp_server {
     imp_serve *serve;
     void *context;
     char token[2 * IMP_TOKEN_BYTES + 1];
-    char host[2][64]; /* what Host may say */
+    char host[2][64]; /* allowed value of Host */
     char address[160];
 };
 
@@ -69,7 +69,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
                                                .constant = true});
 }
 
-/* ---- who is let in ---- */
+/* ---- access ---- */
 
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
@@ -82,7 +82,7 @@ static bool is_own_host(const imp_server *server, const char *host)
            (strcasecmp(host, server->host[0]) == 0 || strcasecmp(host, server->host[1]) == 0);
 }
 
-/* Takes as long whichever part of a token is wrong. */
+/* Constant-time comparison. */
 static bool has_token(const imp_server *server, const char *path)
 {
     size_t length = strlen(server->token);
@@ -94,25 +94,24 @@ static bool has_token(const imp_server *server, const char *path)
     return wrong == 0;
 }
 
-/* Why a request is not answered, or NULL. */
+/* Why a request is refused, or NULL. */
 static const char *objection(const imp_server *server, struct MHD_Connection *connection,
                              const char *path, bool post)
 {
     if (!is_own_host(server, header(connection, "Host")))
-        return "this page is at the address that 'imp label' printed, and at no other\n";
+        return "this page is only at the address that 'imp label' printed\n";
     const char *origin = header(connection, "Origin"), *site = header(connection, "Sec-Fetch-Site");
     static const char scheme[] = "http://";
     if (origin && (strncmp(origin, scheme, strlen(scheme)) != 0 ||
                    !is_own_host(server, origin + strlen(scheme))))
-        return "another page asked for this\n";
+        return "this request came from another page\n";
     if (site && post && strcmp(site, "same-origin") != 0)
-        return "another page asked for this\n";
+        return "this request came from another page\n";
     if (!has_token(server, path))
-        return "the address lacks its token; take the whole of it from where 'imp label' printed "
-               "it\n";
+        return "the address lacks its token; use the whole address that 'imp label' printed\n";
     const char *type = header(connection, "Content-Type");
     if (post && (!type || strncmp(type, "application/json", strlen("application/json")) != 0))
-        return "a change is sent as application/json\n";
+        return "a change must be sent as application/json\n";
     return NULL;
 }
 
@@ -161,7 +160,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     bool post = strcmp(method, "POST") == 0;
     if (!*own) {
         if (!post && strcmp(method, "GET") != 0)
-            return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and POST are known\n");
+            return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                          "only GET and POST are supported\n");
         const char *why = objection(server, connection, url, post);
         if (why)
             return refuse(connection, MHD_HTTP_FORBIDDEN, why);
@@ -175,7 +175,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (body->too_large)
-        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "that is more than one change\n");
+        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the request is too large\n");
     imp_request request = {.path = url + strlen(server->token) + 2,
                            .post = post,
                            .body = body->data ? body->data : "",
@@ -205,7 +205,7 @@ static imp_status make_token(imp_server *server, imp_error *error)
 {
     unsigned char bytes[IMP_TOKEN_BYTES];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return imp_fail(error, IMP_EIO, "the system gives no random numbers for a token: %s",
+        return imp_fail(error, IMP_EIO, "cannot get random numbers for a token: %s",
                         strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
@@ -219,7 +219,7 @@ imp_status imp_server_start(const char *address, uint16_t port, imp_serve *serve
     const char *shown = address ? address : "127.0.0.1";
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(port)};
     if (inet_pton(AF_INET, shown, &place.sin_addr) != 1)
-        return imp_fail(error, IMP_EINVAL, "'%s' is no address such as 127.0.0.1", shown);
+        return imp_fail(error, IMP_EINVAL, "'%s' is not an IP address such as 127.0.0.1", shown);
     imp_server *server = calloc(1, sizeof *server);
     if (!server)
         return imp_fail_memory(error, "a server");
