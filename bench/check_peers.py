@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Do all peers compute the same? The same images, weights and output gradient go to each of them, and
-what they answer is compared with PyTorch in double precision: the evaluation's output, the training
-step's output, every weight and batch norm gradient, and the running statistics after the step.
+"""Check that all peers compute the same. Each gets the same images, weights and output gradient, and its
+results are compared with PyTorch in double precision: the outputs of evaluation and of the training
+step, every gradient of weights and batch norm, and the running statistics after the step.
 
 usage: check_peers.py [--build DIR] [--imp FILE] [--isa avx512|avx2|portable]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Speed of imp's clustering and its peers, measured in turns. bench/README.md tells what and how.
+"""Speed of imp's clustering and its peers, in interleaved turns. bench/README.md explains it.
 
-Three parts: DP-means on a million points beside k-means of the same size; how its cost grows with
-points, clusters and dimensions; and what an episode of the method imp costs beside Conv4.
+Three parts: DP-means on a million points next to k-means of the same size; how its cost grows with
+points, clusters and dimensions; and the cost of an episode of the method imp relative to Conv4.
 """
 
 import argparse

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How fast data opens: imp against Python (zipfile + Pillow), in turns on the same machine.
+"""How fast data opens: imp next to Python (zipfile and Pillow), taking turns on the same machine.
 
 usage: bench/data.py --imp IMP --omniglot FOLDER [--library LIBIMP.SO] [--rounds N] [--output JSON]
 
 Each round opens all of Omniglot from its two zips, resampled to 28 x 28, once with Python and once
-with imp, then imp's pack of it. Times are wall-clock seconds of whole processes; Python's leaves out
-the start of the interpreter and its imports. With --library it also measures what drawing and
-assembling an alphabet episode of 600 images costs.
+with imp, then imp's pack of it. Times are wall-clock seconds of whole processes; Python's excludes
+the start of the interpreter and its imports. With --library it also measures the time to draw and
+assemble an alphabet episode of 600 images.
 """
 import argparse
 import ctypes

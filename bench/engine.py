@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What assigns points to clusters, beside its peers, in turns: predicting with a mixture, clustering
-softly, few clusters, fitting. bench/README.md tells what and how; the table there is made by --table.
+"""The engine that assigns points to clusters, compared with its peers: predicting with a mixture, soft
+clustering, few clusters, fitting. bench/README.md explains it; --table writes the table there.
 """
 
 import argparse
@@ -220,8 +220,8 @@ def fit(options, n, d, k):
     with bench.stack:
         points, _ = draw(n + CLASSES, d, k, bench.folder, APART)
         bench.start("imp", options.threads)
-        # Between the squared distances of two points of a center, 2d, and of a point from the middle
-        # of all, where the classes' means are, 5d: a cluster comes about for every center.
+        # Between the squared distance of two points of one center, 2d, and that of a point from the
+        # middle of all, where the classes' means are, 5d: every center gets a cluster.
         threshold = 3.5 * d
         bench.run({"imp": {"fit": f"fit {points} {threshold:.9g} {SIGMA} {CLASSES} 10"}})
         bench.config["lambda"] = threshold

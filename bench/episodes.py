@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How many episodes a second Python gets: pyimp beside PyTorch's DataLoader, easyfsl and learn2learn.
+"""Episodes per second in Python: pyimp next to PyTorch's DataLoader, easyfsl and learn2learn.
 
 usage: bench/episodes.py [--data NAME] [--rounds N] [--seconds S] [--output JSON]
 
-Everybody has all pictures in memory, decoded and resampled by pyimp, and makes 20-way 1-shot episodes of 5
-queries a class as floats with labels: 120 images of 28 x 28. In a round each has its turn for some
-seconds, in an order that rotates, and is compared with pyimp's turn of the same round.
+All have the pictures in memory, decoded and resampled by pyimp, and make 20-way 1-shot episodes with 5
+queries per class as floats with labels: 120 images of 28 x 28. In a round each has a turn of some
+seconds, in an order that rotates, and is compared with pyimp's turn in the same round.
 
-The peers are PyPI's, in a venv of their own (build/bench/venv-episodes); one that does not install
-there is left out, and that is told.
+The peers are PyPI's, in a venv of their own (build/bench/venv-episodes); one that cannot be installed
+is left out, and the script says so.
 """
 import argparse
 import importlib.metadata

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The labelling page: what the order of its questions is worth, and how fast the next one comes.
+"""The labelling page: how much the order of its questions helps, and how fast the next one comes.
 
     python3 bench/label.py [--part curves|times] [--imp IMP] [--seeds N] [--omniglot FOLDER]
                            [--vectors NAME=X.npy,Y.npy]... [--out FILE]
 
-Without a part both are made; with one the other stays as the file has it.
+Without --part both are measured; with it, the other one is kept from the file.
 
-Curves: piles answered by the truth, in the page's order and in random order (`imp label --simulate`), over
+Curves: piles answered with the truth, in the page's order and in random order (`imp label --simulate`), over
 several seeds: 5,000 drawings of ten of Omniglot's alphabets, by alphabet and, of fewer, by character;
 fashion-MNIST (Debian's dataset-fashion-mnist, 50 principal components); and any other vectors, such as photos
 through a backbone. Times: from sending an answer to having the next question, over HTTP as the page does it,

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Clustering more points than memory holds: how much memory and time it takes.
+"""Cluster more points than fit in memory: how much memory and time it takes.
 
 usage: bench/larger.py [--imp IMP] [--folder FOLDER] [--gigabytes N] [--copies N] [--rounds N]
                        [--part prepare|whole|passes] [--output JSON]
 
-Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for the next
-time), and a folder of shards that are links to it (10, so 40 GB).
+Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for later
+runs), and a folder of shards that are links to it (10, so 40 GB).
 
-- whole: clusters the folder with DP-means and records wall-clock seconds, peak memory (the most that
-  was resident) and what was found.
-- passes: how long later passes over the one file take when its points are read from the file in
-  blocks, and when they are held in memory, where a pipe's points are; in turns, the difference of a
-  clustering of two passes and one of one, so that opening and reading first do not count.
+- whole: clusters the folder with DP-means and records wall-clock seconds, peak resident memory and
+  the result.
+- passes: the time of later passes over the one file when its points are read from the file in
+  blocks, and when they are held in memory, as points from a pipe are. It is the difference between a
+  clustering with two passes and one with one, so that opening and reading do not count.
 
-A part keeps what the other one found in the output file.
+A part keeps the other part's results in the output file.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ BLOCK = 1 << 16
 
 
 def write_points(path, count, seed=1):
-    """Points around centers, of which every one gets as many up to one; the order is mixed."""
+    """Shuffled points around centers, whose numbers of points differ by at most one."""
     random = numpy.random.default_rng(seed)
     centers = (SPREAD * random.standard_normal((CLUSTERS, DIMENSIONS))).astype("float32")
     header = numpy.lib.format.header_data_from_array_1_0(numpy.empty((0, DIMENSIONS), "float32"))
@@ -89,8 +89,8 @@ def whole(options, shards, count):
 
 
 def passes(options, path):
-    """Seconds of a pass, by file and by memory: the difference of the least times of many turns,
-    which on a busy machine are those that were disturbed least."""
+    """Seconds of a pass, from the file and from memory: the difference of the least times of many
+    turns, which are the least disturbed ones on a busy machine."""
     words = "--method dp-means --lambda {} --json --memory 100000 -o {}".format(
         LAMBDA, os.path.join(options.folder, "labels.npy"))
     taken = {}

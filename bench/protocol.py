@@ -1,7 +1,7 @@
 """How run.py, cluster.py and check_peers.py talk to a peer: one process, a line in, a line of JSON out.
 
-A peer that is not asked anything is stopped (SIGSTOP), so that no spinning thread of it disturbs the
-one being measured.
+A peer without a request is stopped (SIGSTOP), so that its spinning threads do not disturb the one being
+measured.
 """
 
 import json

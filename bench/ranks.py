@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What several processes gain and what they send: imp-mpi against imp, and a model of both.
+"""The speedup and the traffic of several processes: imp-mpi next to imp, and a model of both.
 
 usage: bench/ranks.py PART... [--imp IMP] [--imp-mpi IMP_MPI] [--folder FOLDER] [--output JSON]
 
-- speed: 2 ranks with a thread each against 1 process with 2 threads, in turns: updates of 8 episodes
-  (Conv4, alphabets of glyphs), and passes of DP-means.
-- traffic: bytes that the ranks send, counted by them, beside what the model says.
-- network: the same on hosts that are network namespaces, whose links are throttled: the bytes that
-  the kernel counts on them, and how much longer it takes than unthrottled, beside the model's.
-- model: how far 1 to 256 ranks would be of use on 1 and 10 Gbit/s, by the times that `speed` found
-  and the model that `traffic` and `network` check; and a plot beside the JSON.
+- speed: 2 ranks with one thread each next to 1 process with 2 threads, in alternating turns: updates
+  of 8 episodes (Conv4, alphabets of glyphs), and passes of DP-means.
+- traffic: the bytes that the ranks send, as they count them, next to the model's.
+- network: the same on hosts that are network namespaces with throttled links: the bytes that the
+  kernel counts there, and the slowdown from throttling, next to the model's.
+- model: the speedup of 1 to 256 ranks on 1 and 10 Gbit/s, from the times that `speed` measured and
+  the model that `traffic` and `network` check; and a plot beside the JSON.
 
-Every part keeps what the others found in the output file.
+Every part keeps the other parts' results in the output file.
 """
 import argparse
 import json

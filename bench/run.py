@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Speed of Conv4 or resnet12 in imp and its peers, measured in turns. bench/README.md tells what and how.
+"""Speed of Conv4 or resnet12 in imp and its peers, in interleaved turns. bench/README.md explains it.
 
 Every configuration is measured in rounds. In a round each peer has its turn, in an order that rotates
-from round to round, and between its turns it is stopped. So a slow minute of the machine meets all
+from round to round, and between its turns it is stopped. So a slow minute of the machine affects all
 peers alike, and the ratio of two peers within a round is steadier than either speed.
 """
 

@@ -2,12 +2,11 @@
 # Builds the peers into build/bench and compares their speed with imp's.
 #
 # usage: bench/run.sh [conv4|resnet12|cluster|engine|loop|accuracy] [IMP] [options]
-# IMP is the imp binary, build/release/bin/imp where none is given; the library is expected beside it
-# in ../lib. Options are those of bench/run.py for conv4 and resnet12, of bench/cluster.py for
-# cluster, of bench/engine.py for engine, of
-# bench/training_loop.py for loop and of bench/time_to_accuracy.py for accuracy. Without a name all
-# but accuracy are run, one after the other, unless there are options that only conv4 has.
-# bench/run.sh --check compares what the peers of conv4 compute instead of how fast.
+# IMP is the imp binary, by default build/release/bin/imp; the library is expected beside it in
+# ../lib. Options are those of bench/run.py for conv4 and resnet12, of bench/cluster.py for cluster,
+# of bench/engine.py for engine, of bench/training_loop.py for loop and of bench/time_to_accuracy.py
+# for accuracy. Without a name, all except accuracy are run, unless there are options that only conv4
+# has. bench/run.sh --check compares the results of conv4's peers instead of their speed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -48,7 +47,7 @@ lib=$(dirname "$imp")/../lib
         $cc $flags -o build/bench/onednn_conv4 \
             bench/peers/onednn_conv4.c bench/peers/onednn_network.c -ldnnl -lm
     else
-        echo 'bench/run.sh: no oneDNN here (Debian: libdnnl-dev), so it is left out' >&2
+        echo 'bench/run.sh: oneDNN (Debian: libdnnl-dev) is not installed, so it is left out' >&2
     fi
     if [ -e "$lib/libimp.so" ]; then
         lib=$(cd "$lib" && pwd)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Time to 90% test accuracy: imp and PyTorch train on the same episodes. bench/README.md tells how.
+"""Time to 90% test accuracy: imp and PyTorch train on the same episodes. bench/README.md explains it.
 
-Both train in turns of 100 updates, each alone. Between turns the clock stands still and `imp eval` tests
-both models on the same test episodes. An interrupted run goes on where it was when it is started again.
+Both train in turns of 100 updates, each alone. Between turns the clock is stopped and `imp eval` tests
+both models on the same test episodes. An interrupted run continues when it is started again.
 """
 
 import argparse

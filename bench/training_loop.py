@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What an update of the training loop costs beyond its network. bench/README.md tells how it is measured."""
+"""The overhead of the training loop over its network. bench/README.md says how it is measured."""
 
 import argparse
 import datetime

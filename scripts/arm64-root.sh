@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a folder with the arm64 packages of Debian that imp is compiled with, for a cross compiler.
+# Makes a folder with Debian's arm64 packages that imp needs, for a cross compiler.
 #
 #   scripts/arm64-root.sh FOLDER
 #
-# They are unpacked, not installed, and nothing outside of the folder changes. Exits with 77 where
-# that cannot be done here.
+# They are unpacked, not installed, and nothing outside the folder changes. Exits with 77 if that
+# is not possible here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -45,7 +45,7 @@ fault() {
     faults=$((faults + 1))
 }
 
-# check LAYER FILE LINE TEXT: the line includes a header that a file of the layer may include.
+# check LAYER FILE LINE TEXT: checks that a file of the layer may include the header on this line.
 check() {
     local layer=$1 file=$2 line=$3 header used
     header=${4#*[\"<]}
@@ -88,7 +88,7 @@ for file in include/imp/*.h; do
         continue
     fi
     while IFS=: read -r line text; do
-        # An application sees only include/, so a public header cannot lean on anything else of ours.
+        # An application sees only include/, so a public header cannot include anything else of ours.
         if [[ $text == *\"* ]]; then
             fault "$file:$line: a public header includes only <imp/...> and the C library"
         else

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats all C and C++ files as .clang-format says; with --check only says which are not so formatted.
+# Formats all C and C++ files according to .clang-format; with --check, only lists those that are not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -7,10 +7,10 @@ mapfile -d '' files < <(find bench examples include src tests \( -name '*.[ch]' 
 case ${1:-} in
 '') clang-format -i "${files[@]}" ;;
 --check)
-    # All at once, and one by one only where something is to be said.
+    # All at once, and one by one only if something is wrong.
     clang-format --dry-run --Werror "${files[@]}" 2>/dev/null && exit
     status=0
-    # Who is to blame is looked for only where somebody is.
+    # Looks for the files to name only if there are any.
     printf '%s\0' "${files[@]}" |
         xargs -0 -n 40 -P "$(nproc)" clang-format --dry-run --Werror 2>/dev/null && exit
     for file in "${files[@]}"; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the fuzzers, each for some minutes, and tells how many inputs each has tried.
+# Runs the fuzzers, each for some minutes, and prints how many inputs each has tried.
 #
 #   scripts/fuzz.sh MINUTES [NAME...]     all of tests/fuzz unless some are named
 #
-# The programs are those of the preset `fuzz`, built before. What they find worth keeping stays in
-# build/fuzz/corpus for the next time; an input that fails is written beside it.
+# The programs are those of the preset `fuzz`, which must be built. Inputs that increase coverage stay
+# in build/fuzz/corpus for the next run; a failing input is written beside it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Static analysis: cppcheck and clang-tidy for what the release build compiles, shellcheck for the
-# scripts. The kernels are left out: the analysers take minutes over them and understand no vectors.
+# Static analysis: cppcheck and clang-tidy for the sources of the release build, shellcheck for the
+# scripts. The kernels are left out: the analysers need minutes for them and do not understand vectors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 database=build/release
-# Not what the build itself writes: that lies below the build folder.
+# Without generated files, which are below the build folder.
 mapfile -t files < <(
     sed -nE "s|^ *\"file\": \"$PWD/(src/.*)\".*|\1|p" $database/compile_commands.json |
         grep -v '^src/kernels/' | sort -u

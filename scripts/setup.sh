@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh GROUP...     groups: build, test, long, wheel, package, bench, lint
 #
-# IMP_SETUP=skip leaves the machine alone, for systems that have the same things under other names.
+# IMP_SETUP=skip installs nothing, for systems with other package names.
 set -euo pipefail
 
 packages_of() {
@@ -53,7 +53,7 @@ done
 
 declare -A installed=()
 if command -v dpkg-query >/dev/null; then
-    # dpkg-query fails when it does not know a package, after printing those it knows.
+    # dpkg-query fails if it does not know a package, after printing those it knows.
     while read -r status package; do
         [ "$status" != installed ] || installed[$package]=1
     done < <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)

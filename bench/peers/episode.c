@@ -1,7 +1,6 @@
 /*
- * episode.c - what a method costs beside the network that embeds for it: training steps of Conv4 in
- * which the two are timed apart, alternately and on the same numbers. The protocol is described in
- * bench/README.md.
+ * episode.c - the cost of a method relative to the network that embeds for it: training steps of
+ * Conv4 in which the two are timed separately. bench/README.md describes the protocol.
  */
 #include "peer.h"
 
@@ -81,7 +80,7 @@ static void release(episode *e)
     free(e->label);
 }
 
-/* A training step but for the optimizer: embed, cluster and classify, and all the way back. */
+/* A training step without the optimizer: embed, cluster, classify, and the backward pass. */
 static imp_status step(episode *e, times *t, imp_method_result *result, imp_error *error)
 {
     size_t outputs = imp_network_output_size(e->network);

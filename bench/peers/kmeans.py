@@ -4,7 +4,7 @@ clustering comparison.
 
 usage: kmeans.py sklearn-lloyd|sklearn-elkan|sklearn-mixture|faiss|numpy
 
-bench/README.md tells what is compared, how each is set up, and the protocol.
+bench/README.md explains the comparison, the setup of each peer, and the protocol.
 """
 
 import collections

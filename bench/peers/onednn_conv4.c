@@ -1,17 +1,17 @@
 /*
  * onednn_conv4.c - the oneDNN peer of the speed comparison: reads requests and measures the network
- * of onednn_network.c. bench/README.md tells what a step is and what lines are read and answered.
+ * of onednn_network.c. bench/README.md explains steps and protocol.
  *
  * usage: onednn_conv4 direct|winograd|auto|nhwc|pooling|best
  *   direct    direct convolutions
  *   winograd  Winograd wherever oneDNN has it for a layer and direction, direct elsewhere
  *   auto      the algorithm left to oneDNN
  *   nhwc      direct convolutions with activations kept in NHWC instead of oneDNN's blocked layouts
- *   pooling   direct convolutions, and oneDNN's SSE implementation of the forward max-pooling,
- * which on some AVX2 processors records the winners several times faster than its first choice best
- * the first four, the mix of the fastest algorithm per layer and direction, and the fastest of
- * these with the other pooling: each is timed on the configuration asked for, and the fastest is
- * then measured
+ *   pooling   direct convolutions and oneDNN's SSE implementation of forward max-pooling, which
+ *             is several times faster than its first choice on some AVX2 processors
+ *   best      times the first four on the configuration, the mix of the fastest algorithm per
+ *             layer and direction, and the fastest of these with the other pooling; then
+ *             measures the fastest
  */
 #include "onednn_network.h"
 #include "peer.h"

@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Conv4 and resnet12 on PyTorch for the speed comparison; bench/README.md tells what a step is and the
-protocol.
+"""Conv4 and resnet12 in PyTorch for the speed comparison; bench/README.md explains steps and protocol.
 
 usage: torch_network.py nchw|channels-last|mkldnn|frozen|frozen-channels-last|compiled|best [--tuned]
 

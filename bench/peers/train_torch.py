@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Training by infinite mixture prototypes on PyTorch, for bench/time_to_accuracy.py.
+"""Train infinite mixture prototypes with PyTorch, for bench/time_to_accuracy.py.
 
 usage: train_torch.py --pack FILE --episodes FILE --initial MODEL --run FOLDER --updates N --threads N
 
@@ -8,8 +8,8 @@ where FOLDER/checkpoint.pt left off. Writes the checkpoint, and FOLDER/model.saf
 Pictures and episodes are imp's own (`imp data pack`, `imp episode draw --save`), as are the first weights.
 The answer is one line of JSON; the seconds in it are those of the updates alone.
 
-It is run as PyTorch is at its best here: channels_last, malloc that keeps its memory, numbers too small to
-be normal taken for 0, all pictures in memory, and a first step outside of the clock.
+PyTorch runs at its best here: channels_last, a malloc that keeps its memory, denormal numbers flushed to
+zero, all pictures in memory, and a first step that is not timed.
 """
 
 import argparse
@@ -210,7 +210,7 @@ def save(model, network, optimizer, updates, seconds, folder):
 
 
 def warm_up(network, pictures, episode):
-    """A step that nobody sees: what libraries set up when first called is not training."""
+    """A step that is not timed, for the setup that libraries do on their first call."""
     other = copy.deepcopy(network)
     update(other, optimizer_of(other), pictures, episode)
 

@@ -69,7 +69,7 @@ static const imp_option options[] = {
      .help = "true labels, to evaluate the clusters; points labelled -1 are not counted"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "write each point's cluster to this .npy file, not to standard output"},
-    IMP_MEMORY_OPTION(settings, memory, "numbers of each point"),
+    IMP_MEMORY_OPTION(settings, memory, "per-point data"),
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "write JSON"},
     {IMP_OPTION_END}};
 

@@ -33,16 +33,16 @@ int imp_check_folder(const char *command, const char *folder, const char *source
 int imp_check_inputs(const char *command, const char *output, const char *const *inputs,
                      size_t count);
 
-/* The folder for scratch, to be freed: that of the output or, where that is NULL, that of temporary
- * files. NULL when memory runs out. */
+/* The folder for scratch files: that of the output or, if that is NULL, that of temporary files.
+ * Free it with free(); NULL if out of memory. */
 char *imp_scratch_folder(const char *output);
 
-/* How much of what lies there otherwise is held in memory. */
+/* How much is held in memory before scratch files are used. */
 #define IMP_MEMORY_OPTION(settings, member, what)                                             \
     {                                                                                         \
         IMP_OPTION_INTEGER(settings, member),                                                 \
             .name = "memory", .argument = "MB", .integers = {0, INT32_MAX}, .initial = "256", \
-            .help = what " beyond so much lie in a file beside the output"                    \
+            .help = what " beyond this: in a file beside the output"                          \
     }
 
 #endif

@@ -63,7 +63,8 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(arguments, sweep), .name = "lambda-sweep", .argument = "A:B:N",
      .help = "evaluate at N evenly spaced values of lambda from A to B"},
     {IMP_OPTION_FLAG(arguments, unsupervised), .name = "unsupervised",
-     .help = "cluster images without labels: --way classes (10) of --shot images each (5), with --method imp, dp-means or both"},
+     .help = "cluster images without labels: --way classes (10) of --shot images each (5), "
+             "with --method imp, dp-means or both"},
     {IMP_OPTION_INTEGER(arguments, lambda_episodes), .name = "lambda-episodes", .argument = "N",
      .integers = {1, 1000000}, .initial = "20",
      .help = "unsupervised: validation episodes for choosing lambda by AMI"},

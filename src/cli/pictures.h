@@ -27,7 +27,8 @@ typedef struct imp_picture_settings {
      .otherwise = "built in",                                                                      \
      .help = "model for embedding pictures, or points if it was trained on vectors"},              \
     {IMP_OPTION_TEXT(settings, member.embedder), .name = "embedder", .argument = "COMMAND",        \
-     .help = "or a program that embeds files; --model may be one of its vectors (docs/embedders.md)"}, \
+     .help = "or a program that embeds files; --model may be one of its vectors "                  \
+             "(docs/embedders.md)"},                                                               \
     {IMP_OPTION_FLAG(settings, member.skip_broken), .name = "skip-broken",                         \
      .help = "leave out files that cannot be read, and list them"},                                \
     {IMP_OPTION_REST},                                                                             \

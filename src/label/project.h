@@ -10,13 +10,13 @@
  *     {"change": "label", "items": [4, 7], "class": "cat"}      named; "asked": "drawn" (a kind of
  *                                                               question): as the answer to it
  *     {"change": "none", "items": [4]}                          none of these
- *     {"change": "unlabel", "items": [4]}                       the name is taken off
+ *     {"change": "unlabel", "items": [4]}                       the label is removed
  *     {"change": "skip", "items": [4]}                          asked about last
- *     {"change": "rename", "from": "cat", "to": "dog"}          joins them if both are there
+ *     {"change": "rename", "from": "cat", "to": "dog"}          merges them if both exist
  *     {"change": "split", "items": [...], "pieces": 2}          into new groups
  *     {"change": "join", "items": [...]}                        into one group
  *     {"change": "undo"}                                        the last label, none, unlabel, skip
- *                                                               or rename that still stands
+ *                                                               or rename not undone yet
  */
 #ifndef IMP_LABEL_PROJECT_H
 #define IMP_LABEL_PROJECT_H

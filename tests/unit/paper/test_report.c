@@ -133,7 +133,7 @@ static void damage_is_a_sentence(void **state)
         {"", "line 1, column 0: "},
         {"{\"run\": \"alphabets-imp\"", "line 1, column 23: "},
         {"[]", "it should hold a JSON object"},
-        {"{\"run\": 5}", "'run' is missing or not a text"},
+        {"{\"run\": 5}", "'run' is missing or not a string"},
         {"{\"run\": \"alphabets-imp\", \"seed\": 1, \"settings\": {}, \"updates\": \"many\"}",
          "'updates' is missing or not a number"},
         {"{\"run\": \"modes-imp\", \"seed\": 1, \"settings\": {}, \"updates\": 1, \"seconds\": 1, "

@@ -245,7 +245,7 @@ static void minutes_decide_the_updates(void **state)
     imp_train_result result;
     assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_OK);
     assert_true(result.update >= 1 && result.update < 1000000);
-    assert_non_null(strstr(said, "updates in 0.005 minutes"));
+    assert_non_null(strstr(said, "updates fit into 0.005 minutes"));
     assert_true(imp_training_has(run.text, imp_model_name));
     options.minutes = -1;
     assert_int_equal(imp_train(&settings, dataset, &options, &result, NULL), IMP_EINVAL);
