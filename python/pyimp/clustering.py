@@ -52,10 +52,17 @@ def _pairs(*given: tuple[ArrayLike | None, str]) -> Any:
     return (_api.ClusterPair * len(found))(*(_api.ClusterPair(*pair) for pair in found))
 
 
-class _Clusterer(Shown, Output, ClusterMixin, BaseEstimator):
+class _Clusterer(  # pyright: ignore[reportIncompatibleVariableOverride]
+    Shown, Output, ClusterMixin, BaseEstimator
+):
     """What both methods share; a method is its name and the numbers of a rule that it has."""
 
     _method: bytes
+    n_clusters: int | None
+    threshold: float | str
+    order: str
+    seed: int
+    n_jobs: int | None
 
     def _numbers(self) -> dict[str, tuple[str, Any]]:
         """Numbers of the rule beside the threshold, as `_parameters.rule` takes them."""

@@ -37,7 +37,9 @@ class _Fitted(NamedTuple):
     columns: np.ndarray  # the number of each label, in sorted order
 
 
-class InfiniteMixturePrototypes(LifeLong, Shown, Output, ClassifierMixin, BaseEstimator):
+class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOverride]
+    LifeLong, Shown, Output, ClassifierMixin, BaseEstimator
+):
     """Classifies points by clusters, of which each class has as many as its points need.
 
     Every class begins as one cluster at the mean of its labelled points. A point that is farther
@@ -117,6 +119,8 @@ class InfiniteMixturePrototypes(LifeLong, Shown, Output, ClassifierMixin, BaseEs
     >>> InfiniteMixturePrototypes(preset="paper").fit(X, y).cluster_labels_
     array([0, 1, 1])
     """
+
+    n_features_in_: int
 
     def __init__(
         self,
