@@ -11,20 +11,44 @@ The peers are PyPI's, in a venv of their own (build/bench/venv-episodes); one th
 is left out, and the script says so.
 """
 import argparse
-import importlib.metadata
 import json
 import os
 import random
+import shutil
 import statistics
-import sys
+import subprocess
+import tempfile
 import time
 
-from protocol import HERE, pypi_python
+from protocol import HERE, installed, interpreter, pypi_python, run_inside
 from run import machine
 
 WAY, SHOT, QUERIES = 20, 1, 5
 EACH = SHOT + QUERIES
 ROOT = os.path.dirname(HERE)
+PACKAGES = ["torch", "torchvision", "numpy<2", "pandas<3", "setuptools", "wheel", "cython<3", "easyfsl"]
+MEASURED = ["torch", "numpy", "easyfsl", "learn2learn"]
+
+
+def build_learn2learn(python):
+    """Its archive on PyPI has C files by a Cython that knew no Python 3.11: they are made again."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    there = "import importlib.metadata as m; m.version('learn2learn')"
+    if subprocess.run([python, "-c", there], **quiet).returncode == 0:
+        return
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = [*pip, "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "learn2learn==0.2.0"]
+        if subprocess.run(fetch, cwd=folder, **quiet).returncode:
+            return
+        shutil.unpack_archive(os.path.join(folder, "learn2learn-0.2.0.tar.gz"), folder)
+        source = os.path.join(folder, "learn2learn-0.2.0")
+        for name in ("meta_dataset", "task_dataset", "transforms"):
+            os.remove(os.path.join(source, "learn2learn", "data", name + ".c"))
+        subprocess.run([python, "setup.py", "build_ext", "bdist_wheel"], cwd=source, **quiet)
+        wheels = os.path.join(source, "dist")
+        for wheel in os.listdir(wheels) if os.path.isdir(wheels) else ():
+            subprocess.run([*pip, "install", os.path.join(wheels, wheel)], **quiet)
 
 
 def images_of(data):
@@ -210,19 +234,13 @@ def measure(given):
                 "rounds": found,
             }
         )
-    versions = {}
-    for package in ("numpy", "torch", "easyfsl", "learn2learn"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = None
     return {
         "what": f"{WAY}-way {SHOT}-shot, {QUERIES} queries a class, {data.channels}x28x28",
         "data": given.data.split(":")[0],
         "images": len(images[0]),
         "machine": {key: value for key, value in machine().items() if key != "flags"},
         "pyimp": pyimp.__version__,
-        "versions": versions,
+        "versions": installed(MEASURED),
         "absent": absent,
         "rows": rows,
     }
@@ -237,13 +255,10 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "bench"))
     parser.add_argument("--output", default=os.path.join(HERE, "results", "episodes.json"))
     given = parser.parse_args()
-    if "IMP_EPISODES_INSIDE" not in os.environ:
-        packages = ["torch", "torchvision", "numpy", "setuptools", "easyfsl", "learn2learn"]
-        python, where = pypi_python(given.build, "venv-episodes", packages)
-        print(f"peers are {where}")
-        paths = {"PYTHONPATH": os.path.join(ROOT, "python"), "IMP_LIBRARY": given.library}
-        os.environ.update(IMP_EPISODES_INSIDE="1", **paths)
-        os.execv(python, [python, *sys.argv])
+    inside = "IMP_BENCH_INSIDE" in os.environ
+    if not inside and pypi_python(given.build, "venv-episodes", PACKAGES)[1] == "PyPI's":
+        build_learn2learn(interpreter(given.build, "venv-episodes"))
+    run_inside(given.build, "venv-episodes", PACKAGES, given.library)
     report = measure(given)
     print(f"{report['what']}, of {report['images']:,} images ({report['data']})")
     for row in report["rows"]:

@@ -4,6 +4,7 @@ A peer without a request is stopped (SIGSTOP), so that its spinning threads do n
 measured.
 """
 
+import importlib.metadata
 import json
 import os
 import signal
@@ -153,3 +154,26 @@ def vector_python(build):
 def torch_python(build):
     """The Python that PyTorch 2 runs in; Debian's has an older one."""
     return pypi_python(build, *TORCH)
+
+
+def run_inside(build, folder, packages, library):
+    """Starts the program again by the Python that has these packages, with pyimp over the library; the
+    second time it comes back at once."""
+    if "IMP_BENCH_INSIDE" in os.environ:
+        return
+    python, where = pypi_python(build, folder, packages)
+    print(f"peers are {where}", flush=True)
+    os.environ.update(IMP_BENCH_INSIDE="1", IMP_LIBRARY=library,
+                      PYTHONPATH=os.path.join(os.path.dirname(HERE), "python"))
+    os.execv(python, [python, *sys.argv])
+
+
+def installed(packages):
+    """The versions of packages, None where one is not there."""
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    return versions

@@ -242,8 +242,8 @@ class Episode:
 def _array(pointer: Any, count: int, kind: type) -> np.ndarray:
     if count == 0:
         return np.empty(0, kind)
-    place = ctypes.cast(pointer, ctypes.POINTER(np.ctypeslib.as_ctypes_type(kind)))
-    return np.ctypeslib.as_array(place, (count,)).copy()
+    size = count * np.dtype(kind).itemsize
+    return np.frombuffer(bytearray(ctypes.string_at(pointer, size)), kind)  # a copy, the quickest way
 
 
 class Episodes:
@@ -319,13 +319,20 @@ class Episodes:
             "distractors": distractors,
             "labeled_fraction": labeled_fraction,
         }
+        self._made: _api.EpisodeOptions | None = None
         self._draw(first)  # whether it can be done does not depend on chance
 
     def _options(self) -> _api.EpisodeOptions:
-        options = defaults(_api.EpisodeOptions, library.imp_episode_options_init)
-        for name, value in self._given.items():
-            setattr(options, name, value)
-        return options
+        """Made once for every process that draws."""
+        if self._made is None:
+            options = defaults(_api.EpisodeOptions, library.imp_episode_options_init)
+            for name, value in self._given.items():
+                setattr(options, name, value)
+            self._made = options
+        return self._made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
 
     def _draw(self, number: int) -> Episode:
         drawn = _api.Episode()

@@ -63,7 +63,9 @@ inside sh -c 'cd /tmp/examples &&
 
 # Removing them leaves nothing of ours behind.
 inside sh -c "apt-get purge -qq -y imp libimp-dev libimp0 python3-pyimp $([ "$mpi" = no ] || echo imp-mpi)"
-left=$(inside find /usr /etc /var/lib -name 'imp' -o -name 'imp[-.]*' -o -name 'libimp*' -o -name '_imp' -o -name 'pyimp*')
+# Python has a module called imp of its own.
+left=$(inside find /usr /etc /var/lib -path '/usr/lib/python3.*' -prune -o \( -name 'imp' -o -name 'imp[-.]*' \
+    -o -name 'libimp*' -o -name '_imp' -o -name 'pyimp*' \) -print)
 [ -z "$left" ] || {
     echo "left behind: $left"
     exit 1
