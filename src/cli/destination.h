@@ -42,7 +42,7 @@ char *imp_scratch_folder(const char *output);
     {                                                                                         \
         IMP_OPTION_INTEGER(settings, member),                                                 \
             .name = "memory", .argument = "MB", .integers = {0, INT32_MAX}, .initial = "256", \
-            .help = what " beyond this: in a file beside the output"                          \
+            .help = "memory for " what "; the rest goes to a file beside the output"          \
     }
 
 #endif

@@ -1,4 +1,4 @@
-/* forget.c - `imp forget`: a class, clusters or old points out of a mixture. */
+/* forget.c - `imp forget`: removes classes, clusters or old points from a mixture. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@ typedef struct settings {
 } settings;
 
 static const imp_option options[] = {
-    {IMP_OPTION_HEADING("What to forget; each but the last may be given several times")},
+    {IMP_OPTION_HEADING("What to forget (--cluster and --class may be repeated)")},
     {IMP_OPTION_TEXTS(settings, clusters), .name = "cluster", .argument = "N",
-     .help = "the cluster of that number, as imp predict and --json tell it"},
+     .help = "a cluster, by its number in imp predict and --json"},
     {IMP_OPTION_TEXTS(settings, classes), .name = "class", .argument = "NAME",
-     .help = "the class of that name"},
+     .help = "a class, by its name"},
     {IMP_OPTION_INTEGER(settings, newest), .name = "keep-newest", .argument = "N",
      .integers = {1, INT64_MAX}, .otherwise = "all",
-     .help = "all but the newest N points, as far as the mixture keeps points"},
+     .help = "all but the newest N of the points that the mixture keeps"},
     IMP_MIXTURE_OUTPUT_OPTIONS(settings),
     {IMP_OPTION_END}};
 
@@ -33,11 +33,10 @@ static const char *const examples[] = {
 const imp_usage imp_forget_usage = {
     .command = "forget",
     .summary = "Make a mixture forget classes, clusters or old points",
-    .details =
-        "Leaves out of a mixture what it should not know: clusters, whole classes, or what came "
-        "before the newest points. Numbers of clusters are those of the mixture as it is. Points "
-        "in the sample that the mixture keeps go with their clusters. The mixture is described on "
-        "standard output and replaced, unless -o names another file.",
+    .details = "Removes clusters, whole classes, or all but the newest points from a mixture. "
+               "Cluster numbers are those before the removal. Points of the sample that the "
+               "mixture keeps are removed with their clusters. Describes the mixture on standard "
+               "output and replaces the file, unless -o names another.",
     .operands = "MIXTURE",
     .fewest = 1,
     .most = 1,
@@ -47,7 +46,7 @@ const imp_usage imp_forget_usage = {
 
 static const char *const command = "forget";
 
-/* Replaces *mixture by what was made of it. */
+/* Replaces *mixture by the new one. */
 static int take(imp_mixture **mixture, imp_mixture *made, imp_status status, const imp_error *error)
 {
     if (status)

@@ -19,12 +19,11 @@ static const char *const examples[] = {"imp merge m.safetensors theirs.safetenso
 const imp_usage imp_merge_usage = {
     .command = "merge",
     .summary = "Merge two fitted mixtures",
-    .details =
-        "Makes one mixture of two. Classes of the same name are the same; others become new ones. "
-        "Where the points of both chose, the samples that they keep are joined and choose again; "
-        "by "
-        "the paper's rule clusters of a class are fused that are within its threshold. The mixture "
-        "is described on standard output and replaces the first one, unless -o names another file.",
+    .details = "Merges two mixtures. Classes with the same name are merged; others are added. If "
+               "both were fitted by cross-validation, their samples are joined and the parameters "
+               "are chosen again; with the paper's rule, clusters of a class within its threshold "
+               "are merged. Describes the mixture on standard output and replaces the first file, "
+               "unless -o names another.",
     .operands = "MIXTURE OTHER",
     .fewest = 2,
     .most = 2,

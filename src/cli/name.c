@@ -12,12 +12,12 @@ typedef struct settings {
 } settings;
 
 static const imp_option options[] = {
-    {IMP_OPTION_HEADING("What is what")},
+    {IMP_OPTION_HEADING("The cluster and its class")},
     {IMP_OPTION_INTEGER(settings, cluster), .name = "cluster", .argument = "N",
      .integers = {0, INT64_MAX}, .otherwise = "none",
-     .help = "a cluster without a label, as imp predict --open-set and --json tell it"},
+     .help = "an unlabelled cluster, by its number in imp predict --open-set and --json"},
     {IMP_OPTION_TEXT(settings, name), .name = "class", .argument = "NAME", .once = true,
-     .help = "its class, one that there is or a new one"},
+     .help = "its class, existing or new"},
     IMP_MIXTURE_OUTPUT_OPTIONS(settings),
     {IMP_OPTION_END}};
 
@@ -27,12 +27,11 @@ static const char *const examples[] = {
 
 const imp_usage imp_name_usage = {
     .command = "name",
-    .summary = "Say of which class a cluster without a label is",
-    .details =
-        "Points without a label that are far from all classes start clusters of their own. Once "
-        "somebody knows what they are, such a cluster becomes one of a class, and its points that "
-        "the mixture keeps are labelled ones. The mixture is described on standard output and "
-        "replaced, unless -o names another file.",
+    .summary = "Give an unlabelled cluster a class",
+    .details = "Unlabelled points far from all classes form clusters of their own. Once you know "
+               "what they are, this turns such a cluster into one of a class, and the points of it "
+               "that the mixture keeps become labelled. Describes the mixture on standard output "
+               "and replaces the file, unless -o names another.",
     .operands = "MIXTURE",
     .fewest = 1,
     .most = 1,
