@@ -99,29 +99,23 @@ static void diagonalize(double *matrix, double *vectors)
 }
 
 /* Which directions have a variance above what noise of the others' can look like; the largest
- * first. All of it is 1. */
+ * first. All of it is 1. One after the other is taken, by what is left without it: the other way
+ * round, from all of them to fewer, the noise would seem smaller than it is where there are fewer
+ * points than dimensions, and nothing would be left out. */
 static size_t choose_directions(const double *variance, size_t n, size_t d, size_t *order)
 {
-    size_t kept = Q;
     for (size_t i = 0; i < Q; i++) {
         size_t place = i;
         for (; place > 0 && variance[order[place - 1]] < variance[i]; place--)
             order[place] = order[place - 1];
         order[place] = i;
     }
-    double widening = pow(1 + sqrt((double)d / (double)n), 2);
-    for (;;) {
-        double rest = 1;
-        size_t above = 0;
-        for (size_t i = 0; i < kept; i++)
-            rest -= variance[order[i]];
-        double edge = fmax(rest, 0) / (double)(d - kept) * widening;
-        while (above < kept && variance[order[above]] > edge)
-            above++;
-        if (above == kept || above <= 2)
-            return above > 2 ? above : 2;
-        kept = above;
-    }
+    double widening = pow(1 + sqrt((double)d / (double)n), 2), rest = 1;
+    size_t kept = 0;
+    while (kept < Q && variance[order[kept]] > fmax(rest - variance[order[kept]], 0) /
+                                                   (double)(d - kept - 1) * widening)
+        rest -= variance[order[kept++]];
+    return kept > 2 ? kept : 2;
 }
 
 /* ---- all of it ---- */

@@ -23,6 +23,9 @@ enum { STEPS = 3 };
  * point starts a cluster of its own. */
 static const double strange_rate = 0.01, strange = 2;
 
+/* In so many dimensions or fewer a variance that could not be chosen is the usual one. */
+static const double usual_dimensions = 16;
+
 /* ---- distances of known points ---- */
 
 /* The squared distance beyond which that share of known points were; INFINITY if unknown. */
@@ -62,6 +65,7 @@ typedef struct arranged {
     const double *given; /* weights of all points, or NULL */
     size_t labeled, unlabeled, propagated;
     double spread, within;
+    double narrower; /* what a variance that was not chosen is multiplied by */
 } arranged;
 
 /* How many unlabelled points may be given labels. */
@@ -104,6 +108,58 @@ static imp_status propagate(const imp_mixture *mixture, arranged *points, imp_er
     return IMP_OK;
 }
 
+/* In how many dimensions points spread, as if these were alike: the square of their variance in all
+ * over the sum of the squares in each direction, which products of different points tell. Of up to
+ * 500 points, no more than the square of their number less one. */
+static imp_status effective_dimensions(const float *rows, size_t n, size_t d, double *found,
+                                       imp_error *error)
+{
+    enum { MOST = 500 };
+    size_t count = n < MOST ? n : MOST;
+    double *x = imp_allocate(count * d, sizeof *x), *mean = imp_allocate_zeroed(d, sizeof *mean);
+    double all = 0, squares = 0;
+    *found = 1;
+    if (!x || !mean) {
+        imp_release(x);
+        imp_release(mean);
+        return imp_fail_memory(error, "the dimensions of points");
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < d; j++) {
+            x[i * d + j] = rows[imp_block_begin(n, count, i) * d + j];
+            mean[j] += x[i * d + j] / (double)count;
+        }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < d; j++) {
+            x[i * d + j] -= mean[j];
+            all += x[i * d + j] * x[i * d + j] / (double)count;
+        }
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < a; b++) {
+            double product = 0;
+            for (size_t j = 0; j < d; j++)
+                product += x[a * d + j] * x[b * d + j];
+            squares += product * product;
+        }
+    if (squares > 0)
+        *found = all * all * (double)(count * (count - 1) / 2) / squares;
+    imp_release(x);
+    imp_release(mean);
+    return IMP_OK;
+}
+
+/* A squared distance is noisy by a part of itself that falls with the root of the dimensions. So is
+ * what two classes differ by through chance alone, and a variance that was not chosen follows. */
+static imp_status narrow(arranged *points, const imp_choice *choice, size_t d, imp_error *error)
+{
+    double dimensions = 1;
+    imp_status status = IMP_OK;
+    if (choice->held_out == 0 && !choice->propagated)
+        status = effective_dimensions(points->rows, points->labeled, d, &dimensions, error);
+    points->narrower = dimensions > usual_dimensions ? sqrt(usual_dimensions / dimensions) : 1;
+    return status;
+}
+
 static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const float *x,
                           const int32_t *y, size_t n, arranged *points, imp_error *error)
 {
@@ -132,6 +188,8 @@ static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const 
     }
     if (!status)
         status = imp_spread_of(points->rows, n, d, &points->spread, error);
+    if (!status)
+        status = narrow(points, choice, d, error);
     if (!status && choice->propagated)
         status = propagate(mixture, points, error);
     if (!status)
@@ -161,7 +219,8 @@ static void take_numbers(imp_mixture *mixture, const imp_mixture_options *option
 {
     imp_rule *rule = &mixture->rule;
     imp_mixture_chosen *chosen = &mixture->chosen;
-    double sigma = fmin(fmax(choice->sigma * points->spread, IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
+    double sigma = choice->sigma * points->narrower * points->spread;
+    sigma = fmin(fmax(sigma, IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
     double lambda = isfinite(choice->lambda) ? choice->lambda * points->within : INFINITY;
     *rule = options->rule;
     rule->sigma_l = isnan(rule->sigma_l) ? sigma : rule->sigma_l;

@@ -280,6 +280,31 @@ static void one_label_of_each_class_says_little(void **state)
     imp_mixture_free(mixture);
 }
 
+/* In many dimensions distances differ less by chance, and so the variance that is guessed is less.
+ */
+static void a_guessed_variance_follows_the_dimensions(void **state)
+{
+    (void)state;
+    enum { CLASSES = 30, MANY = 200 };
+    static float x[CLASSES * MANY];
+    int32_t y[CLASSES];
+    double sigma[2];
+    imp_random random = imp_random_start(12, IMP_STREAM_TEST, 0);
+    for (size_t i = 0; i < CLASSES * MANY; i++)
+        x[i] = (float)imp_random_normal(&random);
+    for (size_t i = 0; i < CLASSES; i++)
+        y[i] = (int32_t)i;
+    imp_mixture_options options = imp_mixture_defaults();
+    options.metric = IMP_METRIC_UNIT; /* in which all have the same spread */
+    for (int many = 0; many < 2; many++) {
+        imp_mixture *mixture = fit(x, y, CLASSES, many ? MANY : 8, &options);
+        sigma[many] = imp_mixture_summarize(mixture).rule.sigma_l;
+        imp_mixture_free(mixture);
+    }
+    assert_true(fabs(sigma[0] - 0.2) < 0.02);
+    assert_true(fabs(sigma[1] - 0.2 * sqrt(16.0 / MANY)) < 0.02);
+}
+
 /* ---- files and growth ---- */
 
 static void bits_survive_files_and_parts(void **state)
@@ -502,6 +527,7 @@ int main(void)
         cmocka_unit_test(whitening_is_the_inverse_of_the_covariance),
         cmocka_unit_test(every_metric_can_be_given),
         cmocka_unit_test(one_label_of_each_class_says_little),
+        cmocka_unit_test(a_guessed_variance_follows_the_dimensions),
         cmocka_unit_test_setup_teardown(bits_survive_files_and_parts, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(a_stream_without_labels_does_no_harm),

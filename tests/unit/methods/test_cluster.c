@@ -318,6 +318,25 @@ static void what_is_known_holds(void **state)
     assert_null(found);
 }
 
+/* Two heaps, six deviations apart, in more dimensions than there are points. */
+static void two_heaps_in_many_dimensions(void **state)
+{
+    (void)state;
+    enum { N = 122, MANY = 256, DRAWS = 5 };
+    static float x[N * MANY];
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+        imp_random random = imp_random_start(300 + seed, IMP_STREAM_TEST, 0);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < MANY; j++)
+                x[i * MANY + j] =
+                    (float)(imp_random_normal(&random) + (i % 2 ? 6 / sqrt((double)MANY) : 0));
+        imp_cluster_options options = imp_cluster_defaults();
+        imp_clustering *found = cluster(x, N, MANY, &options);
+        assert_int_equal(found->clusters, 2);
+        imp_clustering_free(found);
+    }
+}
+
 /* One cloud is one cluster, in many dimensions, too. */
 static void one_cloud_is_one(void **state)
 {
@@ -607,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_wanted_number_is_what_comes),
         cmocka_unit_test(equal_radii),
         cmocka_unit_test(blobs_are_counted),
+        cmocka_unit_test(two_heaps_in_many_dimensions),
         cmocka_unit_test(one_cloud_is_one),
         cmocka_unit_test(what_is_known_holds),
         cmocka_unit_test(extreme_variances_and_points),
