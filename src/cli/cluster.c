@@ -7,15 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "data/source.h"
 #include "methods/cluster.h"
+#include "methods/method.h"
 
 typedef imp_cluster_settings settings;
 
@@ -35,6 +38,8 @@ static const imp_option options[] = {
     {IMP_OPTION_TEXT(settings, labels), .name = "labels", .argument = "FILE",
      .help = "known classes of some points, -1 for the others; a cluster has at most one class"},
     {IMP_OPTION_REST},
+    {IMP_OPTION_FLAG(settings, resume), .name = "resume",
+     .help = "dp-means: continue where Ctrl-C stopped it, from the file left beside the output"},
     {IMP_OPTION_TEXT(settings, must_link), .name = "must-link", .argument = "FILE",
      .help = "pairs of points in the same cluster: an array (pairs, 2) of indices"},
     {IMP_OPTION_TEXT(settings, cannot_link), .name = "cannot-link", .argument = "FILE",
@@ -405,6 +410,63 @@ static int write_output(const settings *given, const imp_clustering *found)
     return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }
 
+/* Beside the output: how far a clustering was that is interrupted. To be freed; NULL where none is
+ * left, or memory runs out. */
+static char *state_of(const settings *given, const imp_method_info *method)
+{
+    static const char ending[] = ".state";
+    if (!given->output || !method->hard || imp_job_ranks() || given->labels || given->must_link ||
+        given->cannot_link)
+        return NULL;
+    char *path = malloc(strlen(given->output) + sizeof ending);
+    if (path)
+        sprintf(path, "%s%s", given->output, ending);
+    return path;
+}
+
+/* Clusters with what has room beside the output. */
+static int find_clusters(const settings *given, const imp_point_source *points,
+                         const imp_cluster_options *cluster_options, imp_clustering **found)
+{
+    const imp_method_info *method;
+    imp_error error;
+    if (imp_find_clustering(cluster_options->method, &method, &error))
+        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    char *folder = imp_scratch_folder(given->output), *state = state_of(given, method);
+    imp_lock lock = {-1};
+    watch own = {.line = imp_progress_start(false), .begin = imp_clock()};
+    const imp_cluster_means means = {
+        .ranks = imp_job_ranks(),
+        .place = {.folder = folder, .memory = (size_t)given->memory << 20},
+        .proceed = proceed,
+        .context = &own,
+        .state = state,
+        .resume = given->resume};
+    int status = IMP_GO_ON;
+    if (given->resume && !state)
+        status = imp_complain(IMP_EXIT_USAGE, command,
+                              "--resume goes with --method dp-means, -o FILE, one process, and "
+                              "neither labels nor pairs");
+    else if (given->resume && imp_lock_take(&lock, state, &error))
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_interrupt_catch();
+    imp_status failed = status == IMP_GO_ON
+                            ? imp_cluster_source(points, cluster_options, &means, found, &error)
+                            : IMP_OK;
+    imp_progress_end(&own.line);
+    if (failed && imp_interrupted() && state)
+        status = imp_complain(IMP_EXIT_INTERRUPTED, command, "interrupted: %s", error.message);
+    else if (failed)
+        status = imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
+                              "%s", imp_interrupted() ? "interrupted" : error.message);
+    else if (status == IMP_GO_ON && given->resume)
+        unlink(state);
+    imp_lock_release(&lock);
+    free(folder);
+    free(state);
+    return status;
+}
+
 static int cluster(const settings *given, const imp_point_source *points, const told *said)
 {
     imp_cluster_options cluster_options = imp_cluster_options_from(given);
@@ -417,24 +479,12 @@ static int cluster(const settings *given, const imp_point_source *points, const 
             return status;
     }
     imp_clustering *found;
-    imp_error error;
-    watch own = {.line = imp_progress_start(false), .begin = imp_clock()};
-    char *folder = imp_scratch_folder(given->output);
-    const imp_cluster_means means = {
-        .ranks = imp_job_ranks(),
-        .place = {.folder = folder, .memory = (size_t)given->memory << 20},
-        .proceed = proceed,
-        .context = &own};
-    imp_interrupt_catch();
-    imp_status failed = imp_cluster_source(points, &cluster_options, &means, &found, &error);
-    imp_progress_end(&own.line);
-    free(folder);
-    if (failed)
-        return imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
-                            "%s", imp_interrupted() ? "interrupted" : error.message);
+    int status = find_clusters(given, points, &cluster_options, &found);
+    if (status != IMP_GO_ON)
+        return status;
     tell(given, found);
     known labeled;
-    int status = find_known(given, found, said->truth, &labeled);
+    status = find_known(given, found, said->truth, &labeled);
     if (status == IMP_GO_ON)
         status = write_output(given, found);
     if (status == IMP_GO_ON)
@@ -473,9 +523,9 @@ int imp_command_cluster(int argc, char **argv)
     if (imp_is_folder_or_archive(argv[1]) && imp_job_ranks())
         return imp_complain(IMP_EXIT_USAGE, command,
                             "imp-mpi clusters points; turn pictures into points with imp embed");
-    if (imp_is_folder_or_archive(argv[1]) && given.output)
+    if (imp_is_folder_or_archive(argv[1]) && (given.output || given.resume))
         return imp_complain(IMP_EXIT_USAGE, command,
-                            "-o is for points; for pictures use --copy-to or --html");
+                            "-o and --resume are for points; for pictures use --copy-to or --html");
     if (imp_is_folder_or_archive(argv[1]))
         return imp_cluster_pictures(&given, argv[1]);
     if (given.copy_to || given.link_to || given.html)

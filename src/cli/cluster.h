@@ -20,7 +20,7 @@ typedef struct imp_cluster_settings {
     const char *copy_to, *link_to, *html; /* NULL: not given */
     const char *output;                   /* likewise: of points */
     int64_t memory;                       /* megabytes */
-    bool json;
+    bool json, resume;
 } imp_cluster_settings;
 
 /* The given settings as the library's options. */

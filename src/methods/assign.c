@@ -636,7 +636,7 @@ static imp_status do_pass(pass *p, size_t *changed, imp_error *error)
     imp_assigner *a = p->assigner;
     size_t n = a->source->count, block = LEAST_BLOCK;
     imp_status status = imp_lineup_begin(&a->line, p->clusters, error);
-    for (p->begin = 0; p->begin < n && !status; p->begin = p->end) {
+    for (; p->begin < n && !status; p->begin = p->end) {
         p->end = n - p->begin < block ? n : p->begin + block;
         p->part = block < SMALL_BLOCK ? SMALL_PART : PART;
         status = do_block(p, changed, error);
@@ -653,18 +653,43 @@ static imp_status do_pass(pass *p, size_t *changed, imp_error *error)
     return status;
 }
 
+void imp_assigner_know_nothing(imp_assigner *a)
+{
+    enum { TOGETHER = 1 << 20 };
+    size_t n = a->source->count;
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        end = n - begin < TOGETHER ? n : begin + TOGETHER;
+        for (size_t i = begin; i < end; i++)
+            a->bounds[i] = (bounds){.upper = FLT_MAX, .lower = 0};
+        imp_spill_leave(&a->bounds_room, begin, end);
+    }
+}
+
 imp_status imp_assigner_pass(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma,
                              int32_t *assignment, size_t *changed, imp_error *error)
+{
+    size_t done = 0;
+    return imp_assigner_pass_from(a, clusters, lambda, sigma, assignment, &done, changed, error);
+}
+
+imp_status imp_assigner_pass_from(imp_assigner *a, imp_clusters *clusters, double lambda,
+                                  double sigma, int32_t *assignment, size_t *done, size_t *changed,
+                                  imp_error *error)
 {
     pass p = {.assigner = a,
               .clusters = clusters,
               .lambda = lambda,
               .sigma_u = sigma,
               .summing = true,
-              .assignment = assignment};
-    *changed = 0;
-    imp_means_begin(clusters);
+              .assignment = assignment,
+              .begin = *done,
+              .end = *done};
+    if (*done == 0) {
+        *changed = 0;
+        imp_means_begin(clusters);
+    }
     imp_status status = do_pass(&p, changed, error);
+    *done = p.end;
     if (!status && a->reader.order)
         status = sum_in_own_order(a, clusters, assignment, error);
     return status ? status : exchange_sums(a, clusters, error);

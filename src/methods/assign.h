@@ -34,6 +34,16 @@ void imp_assigner_free(imp_assigner *assigner);
 imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma, int32_t *assignment, size_t *changed, imp_error *error);
 
+/* The same from point *done on, where a pass was stopped by what is called after each block: the
+ * clusters, their sums, the assignment and *changed are those of then. *done becomes how many
+ * points are done with, also when the pass is stopped again. Not for ranks. */
+imp_status imp_assigner_pass_from(imp_assigner *assigner, imp_clusters *clusters, double lambda,
+                                  double sigma, int32_t *assignment, size_t *done, size_t *changed,
+                                  imp_error *error);
+
+/* To be called before the first pass where points have clusters already. */
+void imp_assigner_know_nothing(imp_assigner *assigner);
+
 /* The same with no threshold, so that no cluster is made, and without sums: the clusters stay as
  * they are. There must be one. */
 imp_status imp_assigner_find(imp_assigner *assigner, imp_clusters *clusters, int32_t *assignment,

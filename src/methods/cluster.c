@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/assign.h"
+#include "methods/cluster_state.h"
 #include "methods/constraints.h"
 #include "methods/farthest_first.h"
 #include "methods/imp.h"
@@ -55,6 +56,9 @@ typedef struct job {
     size_t steps;  /* made */
     size_t passes; /* to be made; 0: as many as it takes */
     bool converged;
+    imp_cluster_print print; /* of points and options, where a state may be kept */
+    imp_cluster_state state; /* that it goes on from */
+    bool stopped;            /* somebody wanted so */
 } job;
 
 static size_t steps_wanted(const job *work, size_t otherwise)
@@ -70,7 +74,7 @@ enum { BLOCK = 1 << 20 };
 /* What a pass tells of a block: its assignments are let go, and somebody may watch. */
 static imp_status block_done(size_t begin, size_t end, void *context, imp_error *error)
 {
-    const job *work = context;
+    job *work = context;
     const imp_cluster_means *means = work->means;
     if (!work->order)
         imp_spill_leave(&work->room, begin, end);
@@ -79,7 +83,8 @@ static imp_status block_done(size_t begin, size_t end, void *context, imp_error 
                                            .done = end,
                                            .points = work->source->count,
                                            .clusters = work->clusters.count};
-    if (means->proceed && !means->proceed(&progress, means->context))
+    work->stopped = means->proceed && !means->proceed(&progress, means->context);
+    if (work->stopped)
         return imp_fail(error, IMP_EIO, "the clustering was ended in pass %zu", progress.pass);
     return IMP_OK;
 }
@@ -150,19 +155,56 @@ static void find_means(job *work, imp_assigner *assigner)
         renumber(work, assigner);
 }
 
+/* Where a clustering may be stopped and go on: what it is of, and how far it was. */
+static imp_status take_state(job *work, imp_assigner *assigner, imp_error *error)
+{
+    const char *path = work->means->state;
+    if (!path)
+        return IMP_OK;
+    imp_status status = imp_cluster_print_of(work->source, work->options, &work->print, error);
+    if (status || !work->means->resume)
+        return status;
+    imp_clusters_restart(&work->clusters, work->source->dimensions);
+    status = imp_cluster_state_load(path, &work->print, &work->state, &work->clusters,
+                                    work->assignment, work->source->count, error);
+    work->steps = work->state.passes;
+    imp_assigner_know_nothing(assigner);
+    return status;
+}
+
+/* Keeps how far a clustering was that is stopped. What goes wrong is told instead of that. */
+static imp_status keep_state(const job *work, imp_status status, imp_error *error)
+{
+    if (!work->stopped || !work->means->state)
+        return status;
+    imp_status kept =
+        imp_cluster_state_save(work->means->state, &work->print, &work->state, &work->clusters,
+                               work->assignment, work->source->count, error);
+    return kept ? kept
+                : imp_fail(error, status,
+                           "pass %zu was ended, and '%s' is from where it can be resumed",
+                           work->steps + 1, work->means->state);
+}
+
 static imp_status cluster_hard(job *work, imp_error *error)
 {
     size_t steps = steps_wanted(work, MOST_PASSES);
     imp_assigner *assigner;
     imp_status status =
         imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
+    if (!status)
+        status = take_state(work, assigner, error);
     while (status == IMP_OK && work->steps < steps && !work->converged) {
-        size_t changed;
-        status = imp_assigner_pass(assigner, &work->clusters, work->lambda, work->sigma,
-                                   work->assignment, &changed, error);
-        if (status != IMP_OK)
+        imp_cluster_state *state = &work->state;
+        state->passes = work->steps;
+        status = imp_assigner_pass_from(assigner, &work->clusters, work->lambda, work->sigma,
+                                        work->assignment, &state->done, &state->changed, error);
+        if (status != IMP_OK) {
+            status = keep_state(work, status, error);
             break;
-        work->converged = changed == 0;
+        }
+        work->converged = state->changed == 0;
+        state->done = 0;
         work->steps++;
         find_means(work, assigner);
     }

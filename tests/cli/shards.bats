@@ -3,6 +3,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 setup() {
     load vectors
+    load preload
     cd "$BATS_TEST_TMPDIR"
     npy x.npy '(40 * (np.arange(100) % 4)[:, None] + np.random.RandomState(3).randn(100, 3)).astype("float32")'
     mkdir parts
@@ -85,4 +86,24 @@ assert json.load(open("whole"))["predictions"] == np.load("found.npy").tolist()'
     cmp found.npy before.npy
     run --separate-stderr "$IMP" predict m.safetensors x.npy -o x.npy
     [ "$status" -ne 0 ]
+}
+
+@test "shards: DP-means that is interrupted goes on where it was" {
+    words=(cluster parts --method dp-means --lambda 200)
+    "$IMP" "${words[@]}" -o whole.npy --json >whole
+    run --separate-stderr interrupted_at . "$IMP" "${words[@]}" -o found.npy --memory 0
+    [ "$status" -eq 130 ]
+    [ "$stderr" = "imp cluster: interrupted: pass 1 was ended, and 'found.npy.state' is from where \
+it can be resumed" ]
+    [ ! -e found.npy ]
+    run --separate-stderr "$IMP" "${words[@]}" --steps 1 -o found.npy --resume
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"is of a clustering of other points or by other options"* ]]
+    "$IMP" "${words[@]}" -o found.npy --resume --json >found
+    cmp whole.npy found.npy
+    cmp whole found
+    [ ! -e found.npy.state ]
+    run --separate-stderr "$IMP" cluster parts -o found.npy --resume
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"--resume goes with --method dp-means"* ]]
 }

@@ -1,0 +1,160 @@
+/* cluster_state.c - a clustering that was stopped, as a safetensors file. */
+#include "methods/cluster_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/safetensors.h"
+
+static const char kind[] = "imp clustering, stopped";
+
+/* ---- what it is of ---- */
+
+enum { SAMPLE = 64 }; /* points that are looked at */
+
+imp_status imp_cluster_print_of(const imp_point_source *source, const imp_cluster_options *options,
+                                imp_cluster_print *print, imp_error *error)
+{
+    imp_reader reader;
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    size_t n = source->count, d = source->dimensions;
+    imp_status status = imp_reader_create(&reader, source, NULL, 1, error);
+    for (size_t i = 0; i < SAMPLE && !status; i++) {
+        const float *row;
+        status = imp_reader_read(&reader, n / SAMPLE * i + n % SAMPLE * i / SAMPLE, 1, &row, error);
+        for (size_t b = 0; b < d * sizeof *row && !status; b++)
+            hash = (hash ^ ((const unsigned char *)row)[b]) * 1099511628211u;
+    }
+    imp_reader_release(&reader);
+    const imp_rule *rule = &options->rule;
+    snprintf(print->text, sizeof print->text,
+             "%zu points of %zu dimensions, %016" PRIx64
+             "; %s, lambda %a, sigma %a, steps %a, order %d, seed %" PRIu64 ", clusters %zu",
+             n, d, hash, options->method ? options->method : "", rule->lambda, rule->sigma_u,
+             rule->steps, (int)options->order, options->seed, options->clusters);
+    return status;
+}
+
+/* ---- writing ---- */
+
+enum { TENSORS = 6 };
+
+typedef struct number {
+    char text[24];
+} number;
+
+static number number_of(size_t value)
+{
+    number n;
+    snprintf(n.text, sizeof n.text, "%zu", value);
+    return n;
+}
+
+imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *print,
+                                  const imp_cluster_state *state, const imp_clusters *clusters,
+                                  const int32_t *assignment, size_t points, imp_error *error)
+{
+    size_t k = clusters->count, d = clusters->dimensions;
+    const imp_tensor tensors[TENSORS] = {
+        {"assignment", IMP_INT32, 1, {points}, points, assignment},
+        {"label", IMP_INT32, 1, {k}, k, clusters->label},
+        {"mean", IMP_FLOAT64, 2, {k, d}, k * d, clusters->mean},
+        {"sigma", IMP_FLOAT64, 1, {k}, k, clusters->sigma},
+        {"sum", IMP_FLOAT64, 2, {k, d}, k * d, clusters->sum},
+        {"weight", IMP_FLOAT64, 1, {k}, k, clusters->weight},
+    };
+    number passes = number_of(state->passes), done = number_of(state->done),
+           changed = number_of(state->changed);
+    const imp_metadata metadata[] = {{"kind", kind},
+                                     {"of", print->text},
+                                     {"passes", passes.text},
+                                     {"done", done.text},
+                                     {"changed", changed.text}};
+    return imp_safetensors_save(path, tensors, TENSORS, metadata,
+                                sizeof metadata / sizeof *metadata, error);
+}
+
+/* ---- reading ---- */
+
+static imp_status no_state(const char *path, const char *what, imp_error *error)
+{
+    return imp_fail(error, IMP_EFORMAT, "'%s' is not what a stopped clustering leaves: %s", path,
+                    what);
+}
+
+static bool read_number(const imp_safetensors *file, const char *key, size_t most, size_t *value)
+{
+    const char *text = imp_safetensors_metadata(file, key);
+    char *end = NULL;
+    *value = text ? strtoull(text, &end, 10) : 0;
+    return text && end != text && !*end && *value <= most;
+}
+
+/* The tensor of that name and type with `count` elements, or NULL. */
+static const void *find(const imp_safetensors *file, const char *name, imp_dtype dtype,
+                        size_t count)
+{
+    const imp_tensor *tensor = imp_safetensors_find(file, name);
+    return tensor && tensor->dtype == dtype && tensor->count == count ? tensor->data : NULL;
+}
+
+static imp_status take(const char *path, const imp_safetensors *file, imp_clusters *clusters,
+                       int32_t *assignment, size_t points, imp_error *error)
+{
+    const imp_tensor *labels = imp_safetensors_find(file, "label");
+    size_t k = labels ? labels->count : 0, d = clusters->dimensions, values;
+    if (k > INT32_MAX || !imp_multiply(k, d, &values))
+        return no_state(path, "there are too many clusters", error);
+    const int32_t *label = find(file, "label", IMP_INT32, k);
+    const int32_t *assigned = find(file, "assignment", IMP_INT32, points);
+    const double *sigma = find(file, "sigma", IMP_FLOAT64, k);
+    const double *weight = find(file, "weight", IMP_FLOAT64, k);
+    const double *mean = find(file, "mean", IMP_FLOAT64, values);
+    const double *sum = find(file, "sum", IMP_FLOAT64, values);
+    if (!label || !assigned || !sigma || !weight || !mean || !sum)
+        return no_state(path, "a tensor is missing or has another shape", error);
+    for (size_t i = 0; i < points; i++)
+        if (assigned[i] < -1 || (assigned[i] >= 0 && (size_t)assigned[i] >= k))
+            return no_state(path, "a point is in a cluster that is not there", error);
+    imp_status status = imp_clusters_reserve(clusters, k, error);
+    for (size_t c = 0; c < k && !status; c++)
+        status = imp_clusters_add(clusters, label[c], sigma[c], NULL, error);
+    if (status)
+        return status;
+    memcpy(clusters->mean, mean, values * sizeof *mean);
+    memcpy(clusters->sum, sum, values * sizeof *sum);
+    memcpy(clusters->weight, weight, k * sizeof *weight);
+    memcpy(assignment, assigned, points * sizeof *assignment);
+    return IMP_OK;
+}
+
+imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *print,
+                                  imp_cluster_state *state, imp_clusters *clusters,
+                                  int32_t *assignment, size_t points, imp_error *error)
+{
+    imp_safetensors *file;
+    imp_status status = imp_safetensors_load(path, &file, error);
+    if (status)
+        return status;
+    const char *of = imp_safetensors_metadata(file, "of");
+    const char *is = imp_safetensors_metadata(file, "kind");
+    if (!of || !is || strcmp(is, kind) != 0)
+        status = no_state(path, "it says that it is something else", error);
+    else if (strcmp(of, print->text) != 0)
+        status = imp_fail(error, IMP_EINVAL,
+                          "'%s' is of a clustering of other points or by other options; it goes on "
+                          "only with what it began with",
+                          path);
+    else if (!read_number(file, "passes", SIZE_MAX, &state->passes) ||
+             !read_number(file, "done", points, &state->done) ||
+             !read_number(file, "changed", points, &state->changed))
+        status = no_state(path, "its numbers do not make sense", error);
+    else
+        status = take(path, file, clusters, assignment, points, error);
+    imp_safetensors_free(file);
+    return status;
+}

@@ -1,0 +1,152 @@
+/*
+ * test_cluster_state.c - DP-means that is stopped after every few blocks and goes on from the file
+ * it left ends in the bits of one that was not; other points, options and files are refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "methods/cluster.h"
+#include "scratch.h"
+
+enum { POINTS = 3000, DIMENSIONS = 5, CENTERS = 40 };
+
+static float *draw_points(uint64_t seed)
+{
+    imp_random random = imp_random_start(seed, IMP_STREAM_DEMO, 0);
+    float center[CENTERS][DIMENSIONS], *x = malloc(POINTS * DIMENSIONS * sizeof *x);
+    for (size_t c = 0; c < CENTERS; c++)
+        for (size_t j = 0; j < DIMENSIONS; j++)
+            center[c][j] = 3 * (float)imp_random_normal(&random);
+    for (size_t i = 0; i < POINTS; i++) {
+        size_t c = imp_random_below(&random, CENTERS);
+        for (size_t j = 0; j < DIMENSIONS; j++)
+            x[i * DIMENSIONS + j] = center[c][j] + (float)imp_random_normal(&random);
+    }
+    return x;
+}
+
+static imp_cluster_options options_of(imp_cluster_order order)
+{
+    imp_cluster_options options = imp_cluster_defaults();
+    options.method = "dp-means";
+    options.rule.lambda = 20;
+    options.order = order;
+    options.threads = 2;
+    return options;
+}
+
+static bool count_down(const imp_cluster_progress *progress, void *context)
+{
+    (void)progress;
+    size_t *left = context;
+    return --*left > 0;
+}
+
+/* Stops it after so many blocks, time and again. */
+static imp_clustering *cluster_in_pieces(const imp_point_source *source,
+                                         const imp_cluster_options *options, size_t blocks,
+                                         const char *path, size_t *stops)
+{
+    imp_clustering *found = NULL;
+    imp_error error;
+    imp_status status;
+    size_t left;
+    imp_cluster_means means = {.proceed = count_down, .context = &left, .state = path};
+    *stops = 0;
+    do {
+        left = blocks;
+        status = imp_cluster_source(source, options, &means, &found, &error);
+        means.resume = true;
+        *stops += status != IMP_OK;
+    } while (status == IMP_EIO && strstr(error.message, "resumed") && *stops < 10000);
+    if (status)
+        fail_msg("%s", error.message);
+    return found;
+}
+
+static void same_bits(void **state)
+{
+    float *x = draw_points(1);
+    scratch_path path = scratch_file(state, "clustering.state");
+    imp_point_source source = imp_source_of_rows(x, POINTS, DIMENSIONS);
+    static const imp_cluster_order orders[] = {IMP_ORDER_GIVEN, IMP_ORDER_RANDOM};
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        imp_cluster_options options = options_of(orders[o]);
+        imp_clustering *whole;
+        assert_int_equal(imp_cluster(x, POINTS, DIMENSIONS, &options, &whole, NULL), IMP_OK);
+        assert_true(whole->steps > 2 && whole->clusters > 10);
+        for (size_t blocks = 1; blocks < 30; blocks += blocks < 4 ? 1 : 11) {
+            size_t stops;
+            imp_clustering *pieces =
+                cluster_in_pieces(&source, &options, blocks, path.text, &stops);
+            assert_true(stops > 0);
+            assert_int_equal(pieces->clusters, whole->clusters);
+            assert_int_equal(pieces->steps, whole->steps);
+            assert_true(pieces->converged == whole->converged);
+            assert_true(pieces->objective == whole->objective);
+            assert_memory_equal(pieces->assignment, whole->assignment,
+                                POINTS * sizeof *whole->assignment);
+            assert_memory_equal(pieces->mean, whole->mean,
+                                whole->clusters * DIMENSIONS * sizeof *whole->mean);
+            imp_clustering_free(pieces);
+        }
+        imp_clustering_free(whole);
+    }
+    free(x);
+}
+
+static void refuse(const imp_point_source *source, const imp_cluster_options *options,
+                   const char *path, imp_status expected)
+{
+    imp_clustering *found;
+    imp_error error;
+    imp_cluster_means means = {.state = path, .resume = true};
+    assert_int_equal(imp_cluster_source(source, options, &means, &found, &error), expected);
+    assert_null(found);
+    assert_non_null(strstr(error.message, path));
+}
+
+static void what_is_not_its_own_is_refused(void **state)
+{
+    float *x = draw_points(1), *other = draw_points(2);
+    scratch_path path = scratch_file(state, "clustering.state");
+    imp_point_source source = imp_source_of_rows(x, POINTS, DIMENSIONS),
+                     others = imp_source_of_rows(other, POINTS, DIMENSIONS);
+    imp_cluster_options options = options_of(IMP_ORDER_GIVEN), another = options;
+    another.rule.lambda = 21;
+    refuse(&source, &options, path.text, IMP_EIO);
+    size_t left = 3;
+    imp_clustering *found;
+    imp_cluster_means means = {.proceed = count_down, .context = &left, .state = path.text};
+    assert_int_equal(imp_cluster_source(&source, &options, &means, &found, NULL), IMP_EIO);
+    refuse(&others, &options, path.text, IMP_EINVAL);
+    refuse(&source, &another, path.text, IMP_EINVAL);
+
+    FILE *file = fopen(path.text, "r+b"); /* the checksum tells */
+    assert_int_equal(fseek(file, -3, SEEK_END), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, -3, SEEK_END), 0);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    refuse(&source, &options, path.text, IMP_EFORMAT);
+    free(x);
+    free(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(same_bits, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_its_own_is_refused, scratch_setup,
+                                        scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
