@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/rooms.h"
 #include "methods/columns.h"
 
 enum {
@@ -342,51 +343,50 @@ static imp_status create_partials(pass *p, imp_error *error)
     return IMP_OK;
 }
 
+enum { ROOMS = 9 };
+
+/* A thread's arrays. Without columns there are but the first four. */
+static size_t list_rooms(const pass *p, workspace *w, imp_room rooms[ROOMS])
+{
+    const imp_columns *columns = &p->columns;
+    size_t k = p->clusters->count, slots = p->rough ? columns->groups * p->kernels->lanes : 0;
+    const imp_room all[ROOMS] = {
+        /* nearest_over() writes to a place for every column behind what was found before */
+        IMP_ROOM(w->candidate, k + (p->rough ? columns->count : 0), 1),
+        IMP_ROOM(w->members, k, 1),
+        IMP_ROOM(w->member, k, GROUP),
+        IMP_ROOM(w->z, k, GROUP),
+        IMP_ROOM(w->points.rows, GROUP, imp_row_halves(p->clusters->dimensions)),
+        IMP_ROOM(w->scores, GROUP, columns->count),
+        IMP_ROOM(w->maximum, slots, 1),
+        IMP_ROOM(w->second, slots, 1),
+        IMP_ROOM(w->row, slots, 1),
+    };
+    memcpy(rooms, all, sizeof all);
+    return p->rough ? ROOMS : 4;
+}
+
 static void release_workspaces(pass *p)
 {
-    for (int i = 0; p->workspaces && i < p->threads; i++) {
-        workspace *w = &p->workspaces[i];
-        imp_release(w->points.rows);
-        imp_release(w->scores);
-        imp_release(w->maximum);
-        imp_release(w->second);
-        imp_release(w->row);
-        imp_release(w->candidate);
-        imp_release(w->members);
-        imp_release(w->member);
-        imp_release(w->z);
-    }
+    imp_room rooms[ROOMS];
+    for (int i = 0; p->workspaces && i < p->threads; i++)
+        imp_rooms_release(rooms, list_rooms(p, &p->workspaces[i], rooms));
     imp_release(p->workspaces);
 }
 
 static imp_status create_workspaces(pass *p, imp_error *error)
 {
-    const imp_columns *columns = &p->columns;
-    size_t k = p->clusters->count, halves = 0, scores = 0, members;
-    size_t slots = p->rough ? columns->groups * p->kernels->lanes : 0;
-    bool enough = imp_multiply(k, GROUP, &members);
-    if (p->rough)
-        enough = enough && imp_multiply(GROUP, imp_row_halves(p->clusters->dimensions), &halves) &&
-                 imp_multiply(GROUP, columns->count, &scores);
+    size_t halves = imp_row_halves(p->clusters->dimensions);
     p->workspaces = imp_allocate_zeroed((size_t)p->threads, sizeof *p->workspaces);
-    for (int i = 0; enough && p->workspaces && i < p->threads; i++) {
+    bool enough = p->workspaces != NULL;
+    for (int i = 0; enough && i < p->threads; i++) {
+        imp_room rooms[ROOMS];
         workspace *w = &p->workspaces[i];
-        /* nearest_over() writes to a place for every column behind what was found before */
-        w->candidate = imp_allocate(k + (p->rough ? columns->count : 0), sizeof *w->candidate);
-        w->members = imp_allocate(k, sizeof *w->members);
-        w->member = imp_allocate(members, sizeof *w->member);
-        w->z = imp_allocate(members, sizeof *w->z);
-        enough = w->candidate && w->members && w->member && w->z;
-        if (!enough || !p->rough)
-            continue;
-        w->points.rows = imp_allocate_zeroed(halves, sizeof *w->points.rows);
-        w->scores = imp_allocate(scores, sizeof *w->scores);
-        w->maximum = imp_allocate(slots, sizeof *w->maximum);
-        w->second = imp_allocate(slots, sizeof *w->second);
-        w->row = imp_allocate(slots, sizeof *w->row);
-        enough = w->points.rows && w->scores && w->maximum && w->second && w->row;
+        enough = imp_rooms_make(rooms, list_rooms(p, w, rooms));
+        if (enough && p->rough) /* kernels read the rows of points that are not there */
+            memset(w->points.rows, 0, GROUP * halves * sizeof *w->points.rows);
     }
-    return enough && p->workspaces ? IMP_OK : imp_fail_memory(error, "the points' shares");
+    return enough ? IMP_OK : imp_fail_memory(error, "the points' shares");
 }
 
 /* The sums of this rank's next block, if there is one for it. */
