@@ -1,16 +1,16 @@
 /*
- * convolve.c - 3x3 convolution between any numbers of channels by Winograd's F(4x4, 3x3), and its
- * weights' gradient.
+ * convolve.c - 3x3 convolution for any numbers of channels by Winograd's F(4x4, 3x3), and its
+ * weight gradient.
  *
  * Wide layers have more weights than a cache holds, so many tiles are transformed before each of
- * the 36 matrices of weights is read once for all of them. The gradient of the input is a
- * convolution, too, with the weights turned and transposed.
+ * the 36 weight matrices is read once for all of them. The input gradient is a convolution too,
+ * with the kernels rotated by 180 degrees and transposed.
  */
 #include "kernels/variants.h"
 #include "kernels/winograd.h"
 
-/* A spare line after each tile and each point keeps the streams of a transform, and the rows of a
- * product, off each other's cache sets. */
+/* A spare cache line after each tile and each point keeps the streams of a transform, and the rows
+ * of a product, from colliding in the same cache sets. */
 static points points_of(size_t channels)
 {
     enum { LINE = 16 };

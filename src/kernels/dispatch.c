@@ -1,5 +1,5 @@
 /*
- * dispatch.c - which variant runs: the best this machine can, or the one IMP_ISA names.
+ * dispatch.c - chooses the variant: the best this machine can run, or the one IMP_ISA names.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-/* what cmake/variants.cmake lets the compiler use */
+/* the features that cmake/variants.cmake lets the compiler use */
 static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -44,7 +44,7 @@ static const variant variants[] = {
     {&imp_kernels_avx512, has_avx512},
     {&imp_kernels_avx2, has_avx2},
 #elif defined(__aarch64__)
-    {&imp_kernels_neon, always}, /* which every such processor has */
+    {&imp_kernels_neon, always}, /* every 64-bit ARM processor has it */
 #endif
     {&imp_kernels_portable, always},
 };

@@ -1,17 +1,17 @@
 /*
  * distance.c - squared distances in double precision, to the same bits in every variant.
  *
- * Decisions hang on these, and they must not depend on the instruction set or on whether many are
- * computed together: the sums are those of imp_squared_distance() (methods/gaussian.h), and this
- * file is compiled without fused multiplications (src/CMakeLists.txt).
+ * Decisions depend on these distances, so they must not depend on the instruction set or on how
+ * many are computed together: the sums are those of imp_squared_distance() (methods/gaussian.h),
+ * and this file is compiled without fused multiplications (src/CMakeLists.txt).
  */
 #include <string.h>
 
 #include "kernels/variants.h"
 
-enum { PARTS = 8, TOGETHER = 4 }; /* partial sums; distances that are computed side by side */
+enum { PARTS = 8, TOGETHER = 4 }; /* partial sums; distances computed together */
 
-/* All partial sums, and the sum of each and the one four places on. */
+/* All partial sums, and the sums of those four places apart. */
 #if LANES == 16 && defined(__AVX512F__)
 typedef __m512d parts;
 
@@ -66,7 +66,7 @@ INLINE void measure(size_t dimensions, const float *const *x, bool one_row,
         for (size_t i = 0; i < TOGETHER; i++)
             sum[i] = add_squares(sum[i], one_row ? row : load_parts(x[i] + j), mean[i] + j);
     }
-    if (whole < dimensions) /* the rest, and zeros */
+    if (whole < dimensions) /* the rest, padded with zeros */
 #pragma GCC unroll 4
         for (size_t i = 0; i < TOGETHER; i++) {
             float rest[PARTS] = {0};
@@ -87,7 +87,7 @@ INLINE void measure(size_t dimensions, const float *const *x, bool one_row,
                                 __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7);
 }
 
-/* Of `count` pairs of a point and a mean, of which the one or the other is always the same. */
+/* Distances of `count` pairs of a point and a mean, one of which is the same in all pairs. */
 INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, const double *means,
                         bool one_mean, const uint32_t *which, size_t count, double *distances)
 {

@@ -1,7 +1,7 @@
 /*
- * exponential.h - exponentials of floats, a vector at a time.
+ * exponential.h - exponentials of vectors of floats.
  *
- * They are a power of two, put together from its bits, times a polynomial of what is left.
+ * An exponential is a power of two, assembled from its bits, times a polynomial in the remainder.
  */
 #ifndef IMP_KERNELS_EXPONENTIAL_H
 #define IMP_KERNELS_EXPONENTIAL_H
@@ -9,11 +9,11 @@
 #include "kernels/vector.h"
 
 #define LOG2_E 1.44269504088896340736
-/* log 2 in two pieces: multiples of the first are exact */
+/* log 2 in two parts: small multiples of the first are exact */
 #define LN2_HIGH_F 0.693359375F
 #define LN2_LOW_F -2.12194440e-4F
 
-/* Of numbers up to 80; 0 where a float would lose digits. */
+/* For arguments up to 80; gives 0 where the result would be subnormal. */
 INLINE vec exponential(vec x)
 {
     mask power = round_to_whole(larger(x, splat(-100)) * splat((float)LOG2_E));

@@ -3,19 +3,19 @@
  * output.
  *
  * The output is linear in the input's 3x3 patches, so its batch mean and variance follow exactly
- * from the patches' sums and products (a 9x9 matrix per pair of channels). The norm is then known
- * before convolving, and convolution, pooling, norm and ReLU are one pass that keeps the pooled
- * value and which pixel won. Backward needs only the winners' patches: the correction
- * terms of batch norm come from the same products.
+ * from the sums and the Gram matrix of the patches (9x9 per pair of channels). The norm is then
+ * known before convolving, and convolution, pooling, norm and ReLU are one pass that keeps the
+ * pooled value and the position of the maximum. The backward pass needs only the patches of these
+ * winners: the correction terms of batch norm come from the same Gram matrix.
  */
 #include <string.h>
 
 #include "kernels/variants.h"
 
 enum {
-    FORWARD_VECTORS = LANES == 16 ? 4 : 2,  /* output vectors in flight: times 4 pixels */
-    BACKWARD_VECTORS = LANES == 16 ? 2 : 1, /* times 9 taps */
-    SHUT = 4                                /* winner where ReLU lets nothing through */
+    FORWARD_VECTORS = LANES == 16 ? 4 : 2,  /* output vectors in registers, for each of 4 pixels */
+    BACKWARD_VECTORS = LANES == 16 ? 2 : 1, /* for each of 9 taps */
+    SHUT = 4                                /* the winner's value where ReLU is closed */
 };
 
 static size_t plane_of(const imp_padded *in)
@@ -23,8 +23,8 @@ static size_t plane_of(const imp_padded *in)
     return (in->height + 2) * in->row;
 }
 
-/* Where two lines of two channels' planes are multiplied: line y of `plane` with line y + down of
- * `other`, for y in begin..end-1. */
+/* Pairs of lines to multiply: line y of `plane` with line y + down of `other`, for y in
+ * begin..end-1. */
 typedef struct line_pairs {
     const float *plane, *other;
     size_t down, begin, end;
@@ -34,7 +34,7 @@ typedef struct line_pairs {
  * `width` columns on which both taps exist: the window of tap column max(0, -right). */
 static void line_products(const imp_padded *in, const line_pairs *pairs, double dots[5])
 {
-    enum { FLUSH = 4 }; /* lines summed in float before the sums go to double */
+    enum { FLUSH = 4 }; /* lines summed in float before adding to the double sums */
     vec sum[5] = {zero(), zero(), zero(), zero(), zero()};
     size_t whole = in->width / LANES * LANES;
     mask inside = (mask)zero();
@@ -71,7 +71,8 @@ static void line_products(const imp_padded *in, const line_pairs *pairs, double 
     }
 }
 
-/* What the window of tap column b + 1 sums beyond that of b: it gains a column and loses one. */
+/* The difference between the sums over the windows of tap columns b + 1 and b: one column is gained
+ * and one lost. */
 static double next_window(const imp_padded *in, const line_pairs *pairs, size_t b, size_t partner)
 {
     double change = 0;
@@ -83,9 +84,9 @@ static double next_window(const imp_padded *in, const line_pairs *pairs, size_t 
     return change;
 }
 
-/* Adds what these lines contribute to the products of taps in rows first..last of channel c with
- * taps `down` rows below in channel d. Entries whose taps lie equally far apart sum the same
- * numbers over windows that differ by a column at each end. */
+/* Adds the contribution of these lines to the products of taps in rows first..last of channel c
+ * with taps `down` rows below in channel d. Entries whose taps are equally far apart sum the same
+ * products over windows that differ by one column at each end. */
 static void add_products(const imp_padded *in, const line_pairs *pairs, size_t c, size_t d,
                          size_t first, size_t last, double *products)
 {
@@ -158,7 +159,8 @@ void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products
                     add_pair(in, image, c, d, down, products);
         }
     }
-    /* the rest are mirror images: of pairs with the second tap below, or beside in a later channel
+    /* the rest follow by symmetry from pairs with the second tap below, or beside in a later
+     * channel
      */
     for (size_t i = 0; i < taps; i++)
         for (size_t j = 0; j < taps; j++) {
@@ -169,7 +171,7 @@ void VARIANT(first_moments)(const imp_padded *in, double *sums, double *products
 }
 
 /* One pooled pixel and FORWARD_VECTORS vectors of channels. `window` is the upper left of its 4x4
- * input pixels in the first channel's plane; offset[t] is how far tap t lies from there. */
+ * input pixels in the first channel's plane; offset[t] is the distance of tap t from there. */
 INLINE void forward_pixel(size_t taps, const size_t *offset, size_t row, const float *window,
                           const float *weights, const float *scale, const float *bias,
                           float *pooled, uint8_t *winner)
@@ -203,7 +205,7 @@ INLINE void forward_pixel(size_t taps, const size_t *offset, size_t row, const f
         store(pooled + v * LANES, larger(zero(), z));
         if (winner) {
             mask is0 = y[0][v] == most, is1 = y[1][v] == most, is2 = y[2][v] == most;
-            /* masks are -1: 3 less one for each earlier pixel that is as good */
+            /* masks are -1, so this is 3 minus one for each earlier pixel that is as large */
             mask which = 3 + (is0 | is1 | is2) + (is0 | is1) + is0;
             mask open = z > zero();
             which = (which & open) | (SHUT & ~open);
@@ -233,11 +235,11 @@ void VARIANT(first_forward)(const imp_padded *in, const float *weights, const fl
         }
 }
 
-/* Backward, a row of pooled pixels at a time, so that it stays in the cache for all channels.
+/* Backward, one row of pooled pixels at a time, so that it stays in cache for all channels.
  *
- * A pooled pixel's gradient belongs to one of four pixels, another one in every channel. The four
- * inputs which those pixels have at one tap are the 2x2 square of inputs at the tap's place; so
- * with all squares laid out, the right inputs of a tap for all channels are one pick. */
+ * A pooled pixel's gradient belongs to one of four pixels, which differs between channels. At one
+ * tap, the inputs of those four pixels form a 2x2 square; so with all squares gathered in advance,
+ * one pick() selects the right inputs of a tap for all channels. */
 
 /* squares(3, row) = the 2x2 squares at lines 0..2 of `lines`. */
 static void gather_squares(const imp_padded *in, const float *lines, float (*squares)[4])

@@ -1,9 +1,9 @@
 /*
  * kernels.h - the hot loops, one table of functions per instruction set.
  *
- * Every function here is serial and touches only its arguments; layers above cut the work into
- * blocks and run them in parallel. Activations are (N, H, W, 64) floats, 64-byte aligned, unless a
- * function says otherwise. Variants of one function differ in rounding only.
+ * Every function here is serial and touches only its arguments; the layers above divide the work
+ * into blocks and run them in parallel. Activations are (N, H, W, 64) floats, 64-byte aligned,
+ * unless a function says otherwise. Variants of a function differ only in rounding.
  */
 #ifndef IMP_KERNELS_KERNELS_H
 #define IMP_KERNELS_KERNELS_H
@@ -15,35 +15,37 @@
 #include <imp/status.h>
 
 enum {
-    IMP_CHANNELS = 64,          /* what the fused blocks are made for */
-    IMP_CHANNEL_STEP = 16,      /* of the channels that the others take */
+    IMP_CHANNELS = 64,          /* channels of the fused blocks */
+    IMP_CHANNEL_STEP = 16,      /* the others take multiples of this */
     IMP_CONVOLVE_TILES = 126,   /* a multiple of 6 and 7, the rows of a register block */
     IMP_POINTS = 36,            /* transform points of Winograd's F(4x4, 3x3): 6 x 6 */
     IMP_TILE_SIZES = 2,         /* 4x4 and 6x6 */
     IMP_FIRST_MAX_CHANNELS = 4, /* most input channels of the first-layer kernels */
     IMP_FIRST_MAX_TAPS = 9 * IMP_FIRST_MAX_CHANNELS,
-    IMP_NEAREST_POINTS = 48,                   /* points that go through all centers together */
-    IMP_MOST_NEAREST_WIDTH = 64,               /* most centers of a panel */
-    IMP_LEADERS = IMP_NEAREST_POINTS * 3 * 16, /* numbers that nearest() works with */
-    IMP_LONGEST_ROW = 32000,       /* steps: no coordinate exceeds 16 bits, no score 32 */
-    IMP_MOST_DIMENSIONS = 1 << 16, /* of such rows: beyond, float's sums are off too far */
+    IMP_NEAREST_POINTS = 48,                   /* points compared with all centers together */
+    IMP_MOST_NEAREST_WIDTH = 64,               /* most centers in a panel */
+    IMP_LEADERS = IMP_NEAREST_POINTS * 3 * 16, /* size of the working memory of nearest() */
+    IMP_LONGEST_ROW = 32000,       /* in steps: no coordinate exceeds 16 bits, no score 32 */
+    IMP_MOST_DIMENSIONS = 1 << 16, /* of such rows: beyond, float sums are too inaccurate */
     IMP_HALF_SQUARE_ERROR = 512,   /* 2^-21 of the largest |c|^2 / 2 times a ratio of 2 */
-    IMP_LARGEST_BYTE = 127,        /* steps of a coordinate where rows are bytes */
-    IMP_MOST_BYTES = 1 << 15,      /* dimensions of such rows: scores fit in 32 bits */
-    IMP_TAIL_STEPS = 4             /* of nearest_shares() */
+    IMP_LARGEST_BYTE = 127,        /* largest coordinate, in steps, of byte rows */
+    IMP_MOST_BYTES = 1 << 15,      /* dimensions of byte rows: scores fit in 32 bits */
+    IMP_TAIL_STEPS = 4             /* thresholds of nearest_shares() */
 };
 
-#define IMP_MOST_ROUNDING 0.51            /* half a step, and what float adds to it */
-#define IMP_BYTE_ROUNDING 1e-4            /* of a step: what float adds to what a byte lost */
-#define IMP_LEAST_SCORE (INT32_MIN + 256) /* centers score more, places without a center less */
+#define IMP_MOST_ROUNDING 0.51 /* half a step, plus float rounding */
+#define IMP_BYTE_ROUNDING 1e-4 /* float rounding, in steps, beyond the reported byte rounding */
+#define IMP_LEAST_SCORE                                                      \
+    (INT32_MIN + 256) /* centers score higher, places without a center lower \
+                       */
 
-/* Numbers in a row: products are summed in pairs. */
+/* Length of a row: products are summed in pairs. */
 static inline size_t imp_row_halves(size_t dimensions)
 {
     return (dimensions + 1) / 2 * 2;
 }
 
-/* The same where they are bytes, which are summed in fours. */
+/* Length of a byte row: products are summed in fours. */
 static inline size_t imp_row_bytes(size_t dimensions)
 {
     return (dimensions + 3) / 4 * 4;
@@ -54,13 +56,14 @@ typedef struct imp_maps {
     size_t images, height, width;
 } imp_maps;
 
-/* The 4x4 tiles of a Winograd convolution's output, which may stand out at the right and below. */
+/* The number of 4x4 tiles of a Winograd convolution's output; they may overhang at the right and
+ * the bottom. */
 static inline size_t imp_maps_tiles(const imp_maps *maps)
 {
     return maps->images * ((maps->height + 3) / 4) * ((maps->width + 3) / 4);
 }
 
-/* Count, mean and sum of squared deviations of each channel. Blocks' moments are merged in order.
+/* Count, mean and sum of squared deviations of each channel. Moments of blocks are merged in order.
  */
 typedef struct imp_moments {
     double count;
@@ -68,7 +71,7 @@ typedef struct imp_moments {
     double deviation[IMP_CHANNELS];
 } imp_moments;
 
-/* What batch normalisation does to a channel, forward and backward. */
+/* The coefficients of batch normalisation per channel, forward and backward. */
 typedef struct imp_norm {
     float scale[IMP_CHANNELS];  /* gamma / std */
     float beta[IMP_CHANNELS];   /* z = scale * (y - mean) + beta */
@@ -79,9 +82,8 @@ typedef struct imp_norm {
     float slope[IMP_CHANNELS];  /* backward: -scale * rstd * sum(dz * xhat) / count */
 } imp_norm;
 
-/* The same for any number of channels, with the rectifier behind it, whose slope below zero is 1
- * where there is none: z = scale * (x - mean) + beta, and backward
- * dx = scale * dz + offset + tilt * (x - mean). */
+/* The same for any number of channels, with the rectifier after it (slope 1 below zero means none):
+ * z = scale * (x - mean) + beta, and backward dx = scale * dz + offset + tilt * (x - mean). */
 typedef struct imp_channel_norm {
     size_t channels;
     const float *mean, *scale, *beta, *offset, *tilt;
@@ -101,10 +103,10 @@ typedef struct imp_winograd {
     size_t points;         /* transform points of a tile: 36 or 64 */
     size_t scratch_floats; /* what the functions need as scratch */
 
-    /* Transforms weights (64 out, `inputs` in, 3, 3) to the packed form of the products: `forward`
-     * for y = W x, each output channel multiplied by scale[out] if scale is not NULL, and, if not
-     * NULL, `adjoint` for dx = W^T dy. Each is points * 64 * 64 floats, of which a call writes
-     * rows begin..end-1 of every 64x64 matrix. */
+    /* Transforms weights (64 out, `inputs` in, 3, 3) into the packed form that the products read:
+     * `forward` for y = W x, each output channel multiplied by scale[out] if scale is not NULL,
+     * and, if not NULL, `adjoint` for dx = W^T dy. Each is points * 64 * 64 floats, of which a call
+     * writes rows begin..end-1 of every 64x64 matrix. */
     void (*weights)(const float *weights, size_t inputs, const float *scale, size_t begin,
                     size_t end, float *forward, float *adjoint);
 
@@ -114,17 +116,17 @@ typedef struct imp_winograd {
     void (*forward)(const imp_maps *maps, const float *in, const float *weights, const float *sign,
                     float *out, float *selected, imp_moments *moments, float *scratch);
 
-    /* out = maxpool(relu(conv(in) + bias)), (N, H/2, W/2, 64): evaluation, the norm folded into the
-     * weights. */
+    /* out = maxpool(relu(conv(in) + bias)), (N, H/2, W/2, 64): for evaluation, with the norm folded
+     * into the weights. */
     void (*infer)(const imp_maps *maps, const float *in, const float *weights, const float *bias,
                   float *out, float *scratch);
 
     /* The adjoint. `y` is the convolution's output, `selected` what forward() selected of it, and
      * `pooled` and `dpooled` are the result of pool_forward() and its gradient. Writes the
      * transformed weight gradient to `dweights` (points, 64 in, 64 out), and the input's
-     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). Where
-     * `selected` is NULL, there was no pooling: the gradient of the convolution's output is what
-     * `norm` makes of y, offset + slope * (y - mean). */
+     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). If `selected`
+     * is NULL, there was no pooling: the gradient of the convolution's output is offset + slope *
+     * (y - mean), with the coefficients in `norm`. */
     void (*backward)(const imp_maps *maps, const float *in, const float *y, const float *selected,
                      const float *pooled, const float *dpooled, const imp_norm *norm,
                      const float *adjoint, float *dweights, float *din, float *scratch);
@@ -137,7 +139,7 @@ typedef struct imp_winograd {
 
 typedef struct imp_kernels {
     const char *name;      /* "avx512", "avx2" or "portable" */
-    size_t padding_floats; /* finite floats wanted after the last pixel of imp_padded */
+    size_t padding_floats; /* finite floats required after the last pixel of imp_padded */
 
     /* The convolution of the fused blocks by tiles of 4x4 and 6x6; imp_winograd_for() chooses. */
     const imp_winograd *winograd[IMP_TILE_SIZES];
@@ -150,37 +152,38 @@ typedef struct imp_kernels {
                                const float *dpooled, const imp_norm *norm, double *sum_dz,
                                double *sum_dz_xhat);
 
-    /* The same convolution, alone, between any numbers of channels that are multiples of
-     * IMP_CHANNEL_STEP, which are (N, H, W, channels) and aligned. Up to IMP_CONVOLVE_TILES tiles
-     * go through it together; an array (IMP_POINTS, tiles, channels) of so many transformed ones
-     * has convolve_points() floats. */
+    /* The same convolution on its own, for any numbers of channels that are multiples of
+     * IMP_CHANNEL_STEP; activations are (N, H, W, channels) and aligned. Up to IMP_CONVOLVE_TILES
+     * tiles are processed together; an array (IMP_POINTS, tiles, channels) of that many transformed
+     * tiles has convolve_points() floats. */
     size_t (*convolve_points)(size_t channels);
 
     /* The transformed weights, IMP_POINTS * inputs * outputs floats, of weights
      * (outputs, inputs, 3, 3): of y = W x, each output channel multiplied by scale[out] if scale is
      * not NULL, or, if `adjoint`, of dx = W^T dy, which is a convolution from `outputs` to `inputs`
-     * channels. A call writes rows begin .. end-1 of every point's matrix, which has a row per
-     * channel that the convolution reads. */
+     * channels. A call writes rows begin .. end-1 of every point's matrix, which has one row per
+     * input channel of the convolution. */
     void (*convolve_weights)(const float *weights, size_t inputs, size_t outputs, bool adjoint,
                              const float *scale, size_t begin, size_t end, float *packed);
 
-    /* out = rectify(conv(in) + bias); bias may be NULL, and slope, that of the rectifier below
-     * zero, 1. Scratch is convolve_points() for both. */
+    /* out = rectify(conv(in) + bias); bias may be NULL, and `slope`, the rectifier's below zero, 1
+     * for none. Scratch is convolve_points() of inputs and outputs. */
     void (*convolve)(const imp_maps *maps, size_t inputs, size_t outputs, const float *in,
                      const float *weights, const float *bias, float slope, float *out,
                      float *scratch);
 
-    /* For the weights' gradient: transforms the convolution's input or the gradient of its output,
-     * of tiles first + begin .. first + end-1, to the places begin .. end-1 of such an array; */
+    /* The weight gradient takes three steps. These two transform the convolution's input, or the
+     * gradient of its output, for tiles first + begin .. first + end-1, to the places begin ..
+     * end-1 of such an array; */
     void (*convolve_input)(const imp_maps *maps, size_t channels, const float *in, size_t first,
                            size_t begin, size_t end, float *v);
     void (*convolve_gradient)(const imp_maps *maps, size_t channels, const float *dout,
                               size_t first, size_t begin, size_t end, float *dm);
-    /* multiplies `count` tiles of both at one point, and adds the result to `du` (IMP_POINTS,
-     * inputs, outputs) unless it is `fresh`; */
+    /* this multiplies `count` tiles of both at one point and adds the product to `du` (IMP_POINTS,
+     * inputs, outputs), or overwrites it if `fresh`; */
     void (*convolve_outer)(size_t point, size_t inputs, size_t outputs, size_t count,
                            const float *v, const float *dm, bool fresh, float *du);
-    /* and adds the transformed sum to dweights (outputs, inputs, 3, 3) for input channels
+    /* and this adds the back-transformed sum to dweights (outputs, inputs, 3, 3) for input channels
      * begin .. end-1. */
     void (*convolve_weight_gradient)(const float *du, size_t inputs, size_t outputs, size_t begin,
                                      size_t end, float *dweights);
@@ -197,66 +200,66 @@ typedef struct imp_kernels {
     void (*norm_backward)(const imp_channel_norm *norm, size_t pixels, const float *x,
                           const float *dout, float *din);
 
-    /* c(m, n) += a(m, k) b(k, n). Element (i, j) of a lies at a[i * a_row + j * a_column], so that
-     * a transposed matrix is a matter of steps; rows of b and c are b_row and c_row floats apart.
+    /* c(m, n) += a(m, k) b(k, n). Element (i, j) of a is a[i * a_row + j * a_column], so a
+     * transposed matrix only needs other strides; rows of b and c are b_row and c_row floats apart.
      */
     void (*multiply)(size_t m, size_t n, size_t k, const float *a, size_t a_row, size_t a_column,
                      const float *b, size_t b_row, float *c, size_t c_row);
 
-    /* The nearest of many centers for up to IMP_NEAREST_POINTS points, in whole numbers: rows of 16
-     * bits per coordinate, counted in steps from an origin. Points of a call have one step, centers
-     * another, and no row may be longer than IMP_LONGEST_ROW steps. The nearest center has the
-     * largest score, x.c - |c|^2 / 2 counted in both steps multiplied. Sums of whole numbers are
-     * exact, so a score is off only by what rounding did to the coordinates, less than
-     * IMP_MOST_ROUNDING of a step each, and by up to IMP_HALF_SQUARE_ERROR. */
+    /* The nearest of many centers for up to IMP_NEAREST_POINTS points, in integers: coordinates are
+     * quantised to 16 bits, in steps relative to an origin. The points of a call have one step
+     * size, the centers another, and no row may be longer than IMP_LONGEST_ROW steps. The nearest
+     * center has the highest score, x.c - |c|^2 / 2, in units of the product of both steps. Integer
+     * sums are exact, so the error of a score comes only from quantising the coordinates, less than
+     * IMP_MOST_ROUNDING of a step each, plus up to IMP_HALF_SQUARE_ERROR. */
 
-    /* |x - origin|^2, and the row of that difference: imp_row_halves() numbers. per_step is 1 over
-     * the step. */
+    /* |x - origin|^2, and the quantised row of that difference: imp_row_halves() numbers. per_step
+     * is the reciprocal of the step. */
     float (*nearest_square)(size_t dimensions, const float *x, const float *origin);
     void (*nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
                           int16_t *row);
 
-    /* Centers are packed in panels of nearest_width, each of nearest_panel() numbers. Packs up to
-     * that many, given as rows of floats in steps, as one panel; those that are not there[i] (NULL:
-     * all are) leave their places empty. */
+    /* Centers are packed in panels of nearest_width centers, nearest_panel() numbers each.
+     * nearest_pack() packs up to one panel of centers, given as rows of floats in steps; where
+     * there[i] is false (NULL: none is) the place stays empty. */
     size_t nearest_width;
     size_t (*nearest_panel)(size_t dimensions);
     void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
                          int32_t *panel);
 
-    /* Compares points with centers begin .. end-1, begin at the start of a panel. `rows` has room
-     * for IMP_NEAREST_POINTS, whose memory is read even where there are fewer points. `ratio`, at
-     * most 2, is the centers' step by the points'. best and second are the two largest scores
-     * (below IMP_LEAST_SCORE where there is no such center), center the number of one that has the
+    /* Compares points with centers begin .. end-1; `begin` starts a panel. `rows` has room for
+     * IMP_NEAREST_POINTS rows, all of which are read even if there are fewer points. `ratio`, at
+     * most 2, is the centers' step divided by the points'. best and second are the two highest
+     * scores (below IMP_LEAST_SCORE if there is no such center), center the number of one with the
      * best. `leaders`, IMP_LEADERS numbers aligned to 64 bytes, is for nearest_close(). */
     void (*nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
                     size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
                     int32_t *center, int32_t *best, int32_t *second);
 
-    /* The centers that scored at least `least`, which is not below IMP_LEAST_SCORE, in that
-     * comparison with one of the points. There are no more than nearest_width. False if there may
-     * be others: it knows but the best of each lane. */
+    /* The centers that scored at least `least`, which is not below IMP_LEAST_SCORE, for one of the
+     * points of that comparison; at most nearest_width. False if there may be more, since only the
+     * best of each lane are known. */
     bool (*nearest_close)(const int32_t *leaders, size_t point, int32_t least, int32_t *center,
                           size_t *count);
 
-    /* The same for sure, by comparing one row again with centers from *begin on. Stops behind a
-     * panel in which it found some, and moves *begin there; it looked at all when that is `end` or
-     * more. */
+    /* The same without omissions, by comparing one row again with the centers from *begin on. Stops
+     * after a panel in which it found some and moves *begin there; all are done when that is `end`
+     * or more. */
     size_t (*nearest_above)(size_t dimensions, const int16_t *row, float ratio, size_t *begin,
                             size_t end, const int32_t *packed, int32_t least, int32_t *center);
 
     /* All scores of these points: scores[i * stride + c] of point i with center c, aligned to 64
      * bytes, for c in begin .. end-1 and on to the end of the panel; places without a center score
-     * below IMP_LEAST_SCORE. There is room for IMP_NEAREST_POINTS rows. */
+     * below IMP_LEAST_SCORE. `scores` has room for IMP_NEAREST_POINTS rows. */
     void (*nearest_scores)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
                            size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                            size_t stride);
 
-    /* The same in half the time with coordinates of 8 bits, from -127 to 127 steps, where the
-     * processor has instructions for it; elsewhere it does not pay. nearest_extent() is the largest
-     * |x - origin| of a coordinate. nearest_round_bytes() writes imp_row_bytes() bytes and returns
-     * the sum of what rounding took from all coordinates, squared, in steps; nearest_pack_bytes()
-     * the largest such sum of the centers. */
+    /* The same in half the time with 8-bit coordinates, from -127 to 127 steps, if the processor
+     * has instructions for it (nearest_bytes_pay()). nearest_extent() is the largest |x - origin|
+     * of a coordinate. nearest_round_bytes() writes imp_row_bytes() bytes and returns the sum of
+     * squared quantisation errors of all coordinates, in steps; nearest_pack_bytes() returns the
+     * largest such sum of the centers. */
     bool (*nearest_bytes_pay)(void);
     float (*nearest_extent)(size_t dimensions, const float *x, const float *origin);
     float (*nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
@@ -268,21 +271,21 @@ typedef struct imp_kernels {
                                  size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                                  size_t stride);
 
-    /* The scores of one point in groups, each of them depth[g] rows of `lanes` scores, at least
-     * one. Of every lane of every group: the largest two and the row of the largest. Returns the
-     * largest of all. */
+    /* Takes the scores of one point in groups, group g having depth[g] rows, at least one, of
+     * `lanes` scores. For every lane of every group, gives the two highest scores and the row of
+     * the highest. Returns the largest of all. */
     size_t lanes;
     int32_t (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
                               int32_t *best, int32_t *second, int32_t *row);
 
-    /* Which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many. There
-     * is room for `count` numbers. */
+    /* Lists which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many.
+     * `which` has room for `count` numbers. */
     size_t (*nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
 
     /* share[i] = exp(offset + slope * (scores[i] - zero_score)), 0 where a score is below
-     * IMP_LEAST_SCORE, for a multiple of `lanes` scores, of which none is larger than zero_score by
-     * more than a few. tail[s] grows by the shares that are no larger than limit / 4^s. `scores`
-     * and `share` are aligned to 64 bytes. */
+     * IMP_LEAST_SCORE, for a multiple of `lanes` scores, none of which exceeds zero_score by more
+     * than a few. Adds the shares of at most limit / 4^s to tail[s]. `scores` and `share` are
+     * aligned to 64 bytes. */
     void (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
                            float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
 
@@ -294,35 +297,37 @@ typedef struct imp_kernels {
     void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
                            const uint32_t *which, size_t count, double *distances);
 
-    /* share[i] = exp(score[i] - most), of which no exponent is above 80, to a few of a float's last
-     * digits. */
+    /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
+     * place of a float. */
     void (*shares)(size_t count, const double *score, double most, float *share);
 
     /* scaled[i] = share[i], divided by the sum of all. */
     void (*scale_shares)(size_t count, const float *share, float *scaled);
 
-    /* Shares divided by their sum in double precision and in place; `most` is the largest score. */
+    /* Softmax in double precision, in place; `most` is the largest score. */
     void (*normalize)(size_t count, double most, double *score);
 
     /* score[i] = exp(score[i]), in place; none is above 0. */
     void (*exponentials)(size_t count, double *score);
 
-    /* sum(dimensions) += z[0] * row which[0] + z[1] * row which[1] + ..., which is summed first. */
+    /* sum(dimensions) += z[0] * row which[0] + z[1] * row which[1] + ..., where the right side is
+     * summed first. */
     void (*weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,
                          const double *z, size_t count, double *sum);
 
     /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
-     * (channel, row, column) of PyTorch's weights. Sums of the patches (taps) and of their products
-     * (taps, taps), overwritten. */
+     * (channel, row, column) of PyTorch's weights. Computes the sums of the patches (taps) and
+     * their Gram matrix (taps, taps); both are overwritten. */
     void (*first_moments)(const imp_padded *in, double *sums, double *products);
 
     /* pooled = relu(scale * maxpool(conv(in)) + bias) for weights (taps, 64) and scale >= 0;
-     * winner, if not NULL, says which of the four pixels won (0..3), or 4 where ReLU is shut. */
+     * winner, if not NULL, receives which of the four pixels was the maximum (0..3), or 4 where
+     * ReLU is closed. */
     void (*first_forward)(const imp_padded *in, const float *weights, const float *scale,
                           const float *bias, float *pooled, uint8_t *winner);
 
-    /* Sums over pooled pixels of the gradient, sum_dz[64], and of the gradient times the winning
-     * pixel's patch, products (taps, 64); overwritten. Needs 12 * row floats of scratch.
+    /* Sums over pooled pixels the gradient, sum_dz[64], and the gradient times the winning pixel's
+     * patch, products (taps, 64); both are overwritten. Needs 12 * row floats of scratch.
      */
     void (*first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                            double *sum_dz, double *products, float *scratch);
@@ -349,8 +354,8 @@ static inline const imp_winograd *imp_winograd_for(const imp_kernels *kernels, s
     return kernels->winograd[imp_tile_size(height, width)];
 }
 
-/* The best table for this machine, or the one named by the environment variable IMP_ISA. Fails
- * with a sentence when that is not a name or not something this machine can run. */
+/* The best table for this machine, or the one named by the environment variable IMP_ISA. Fails with
+ * a sentence if that name is unknown or this machine cannot run it. */
 imp_status imp_kernels_choose(const imp_kernels **out, imp_error *error);
 
 /* The table of that name, or NULL when this build or this machine does not have it. */

@@ -1,14 +1,14 @@
 /*
  * multiply.c - a general matrix product for the layers that have no kernel of their own.
  *
- * Right for any size and any alignment. Every number of c is one sum in the order of k.
+ * Works for any size and alignment. Every element of c is one sum in the order of k.
  */
 #include <string.h>
 
 #include "kernels/product.h"
 #include "kernels/variants.h"
 
-/* The last columns, fewer than a vector: on copies of b and c, beside which there are zeros. */
+/* The last columns, fewer than a vector, on copies of b and c padded with zeros. */
 static void narrow(size_t m, size_t columns, size_t k, const float *a, size_t a_row,
                    size_t a_column, const float *b, size_t b_row, float *c, size_t c_row)
 {

@@ -1,9 +1,9 @@
 /*
- * nearest.c - the nearest of many centers for each of many points, fused: scores stay in registers
- * and only the best survives.
+ * nearest.c - finds the nearest of many centers for each of many points; scores stay in registers
+ * and only the best are kept.
  *
- * Coordinates have 16 bits. The best and the second best score are given, so that a caller who
- * needs the answer without rounding knows where to look again.
+ * Coordinates have 16 bits. The best and the second best score are returned, so that a caller who
+ * needs the exact answer knows where quantisation could have decided.
  */
 #include "kernels/nearest.h"
 
@@ -48,7 +48,8 @@ size_t VARIANT(nearest_panel)(size_t dimensions)
     return WIDTH * (1 + imp_row_halves(dimensions) / 2);
 }
 
-/* A panel is its centers' -|c|^2 / 2 as floats, then pair by pair of dimensions their coordinates.
+/* A panel holds its centers' -|c|^2 / 2 as floats, then their coordinates, two dimensions at a
+ * time.
  */
 void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
                            int32_t *panel)
@@ -71,14 +72,14 @@ void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers
 
 /* ---- the best two ---- */
 
-/* Of one point, lane by lane. */
+/* The best two scores of one point, lane by lane. */
 typedef struct leader {
     mask best, second, center;
 } __attribute__((may_alias)) leader;
 _Static_assert(sizeof(leader) * IMP_NEAREST_POINTS <= sizeof(int32_t) * IMP_LEADERS,
                "the leaders of all points fit");
 
-/* POINTS points meet one panel. */
+/* Compares POINTS points with one panel. */
 INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const mask start[VECTORS],
                        const int32_t *panel, int32_t first, leader *leaders)
 {
@@ -91,14 +92,15 @@ INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const ma
         for (size_t v = 0; v < VECTORS; v++) {
             leader *l = &leaders[r];
             mask better = score[r][v] > l->best;
-            mask number = (mask)zero() + (first + (int32_t)(v * LANES)); /* of the first lane */
+            mask number =
+                (mask)zero() + (first + (int32_t)(v * LANES)); /* the center in the first lane */
             l->second = larger_whole(l->second, smaller_whole(l->best, score[r][v]));
             l->best = larger_whole(l->best, score[r][v]);
             l->center = (mask)choose(better, (vec)number, (vec)l->center);
         }
 }
 
-/* The lanes' leaders become one. */
+/* Combines the leaders of all lanes. */
 static void settle(const leader *l, int32_t *center, int32_t *best, int32_t *second)
 {
     *best = *second = INT32_MIN, *center = 0;

@@ -1,10 +1,10 @@
 /*
- * nearest.h - scores of points with centers in register blocks of whole numbers, for whatever asks
- * for the nearest center or for all scores.
+ * nearest.h - scores of points with centers in register blocks of integers, shared by the search
+ * for the nearest center and the computation of all scores.
  *
- * The nearest center is the one with the largest score x.c - |c|^2 / 2. Coordinates are rounded to
- * 16 or 8 bits: processors multiply and add two or four times as many of these at a time as floats,
- * and their sums are exact.
+ * The nearest center is the one with the highest score x.c - |c|^2 / 2. Coordinates are quantised
+ * to 16 or 8 bits: processors multiply and add two or four times as many of these at a time as
+ * floats, and their sums are exact.
  */
 #ifndef IMP_KERNELS_NEAREST_H
 #define IMP_KERNELS_NEAREST_H
@@ -14,7 +14,7 @@
 #include "kernels/variants.h"
 
 enum {
-    POINTS = 6, /* of a register block, with NEAREST_VECTORS vectors of centers */
+    POINTS = 6, /* points of a register block, with NEAREST_VECTORS vectors of centers */
     VECTORS = NEAREST_VECTORS,
     WIDTH = NEAREST_WIDTH
 };
@@ -22,8 +22,8 @@ _Static_assert((int)WIDTH <= (int)IMP_MOST_NEAREST_WIDTH,
                "a panel's centers fit where they are listed");
 _Static_assert(IMP_NEAREST_POINTS % POINTS == 0, "register blocks fill the points of a call");
 
-/* How the words of a row, 32 bits each, are multiplied: as two coordinates of 16 bits or four of 8,
- * and added at once where the processor can. */
+/* How the 32-bit words of a row are multiplied: as two coordinates of 16 bits or four of 8, with
+ * the addition in the same instruction (AT_ONCE) if the processor has it. */
 typedef enum product { PAIRS, PAIRS_AT_ONCE, FOURS, FOURS_AT_ONCE } product;
 
 INLINE mask add_product(product kind, mask sum, mask row, mask center)
@@ -33,11 +33,10 @@ INLINE mask add_product(product kind, mask sum, mask row, mask center)
                : add_fours(kind == FOURS_AT_ONCE, sum, row, center);
 }
 
-/* What the score of a center that does not exist starts from; floats have no number between this
- * and the least of 32 bits. */
+/* The initial score of an empty place; no float lies between this and the least 32-bit integer. */
 #define LEAST_START (-0x1.fffffep30F)
 
-/* What the scores of a panel's centers start from; its first floats are their -|c|^2 / 2. */
+/* The initial scores of a panel's centers, from its first floats, -|c|^2 / 2. */
 INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
 {
 #pragma GCC unroll 4
@@ -47,8 +46,7 @@ INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
     }
 }
 
-/* score[r][v] = the scores of `points` rows, of so many words each, with centers, word by word of
- * all. */
+/* score[r][v] = the scores of `points` rows of `words` words each with the centers of a panel. */
 INLINE void score_centers(product kind, size_t points, size_t words, const void *rows,
                           const mask start[VECTORS], const int32_t *centers, mask score[][VECTORS])
 {

@@ -1,13 +1,13 @@
 /*
- * norm.c - batch normalisation of any number of channels, and the rectifier behind it.
+ * norm.c - batch normalisation for any number of channels, with the rectifier after it.
  *
- * Plain loops over a pixel's channels, which compilers turn into vectors. Memory is what they wait
- * for, so each pass reads as little as it can: where the rectifier was shut is computed again from
- * the norm's input.
+ * Plain loops over a pixel's channels, which compilers vectorise. They are limited by memory
+ * bandwidth, so each pass reads as little as possible: where the rectifier was closed is recomputed
+ * from the norm's input.
  */
 #include "kernels/variants.h"
 
-enum { CHUNK = 64 }; /* pixels summed in float before the sum goes to double */
+enum { CHUNK = 64 }; /* pixels summed in float before adding to the double sum */
 
 static size_t chunk_end(size_t begin, size_t pixels)
 {
@@ -25,7 +25,7 @@ static void flush(size_t channels, float *restrict sum, float *restrict other,
     }
 }
 
-/* The mean of the first pixels: sums about it do not cancel. */
+/* The mean of the first pixels, as an origin for the sums, to avoid cancellation. */
 static void set_origin(size_t pixels, size_t channels, const float *restrict x,
                        float *restrict origin)
 {
@@ -78,7 +78,7 @@ void VARIANT(norm_forward)(const imp_channel_norm *norm, size_t pixels, const fl
         }
 }
 
-/* the gradient before the rectifier, by what that was given */
+/* the gradient before the rectifier, given the rectifier's input */
 INLINE float through(float slope, float z, float gradient)
 {
     return z > 0 ? gradient : slope > 0 ? slope * gradient : 0;

@@ -22,7 +22,7 @@ void VARIANT(pool_backward_sums)(size_t count, const float *selected, const floa
                                  const float *dpooled, const imp_norm *norm, double *sum_dz,
                                  double *sum_dz_xhat)
 {
-    enum { CHUNK = 64 }; /* pixels summed in float before the sum goes to double */
+    enum { CHUNK = 64 }; /* pixels summed in float before adding to the double sum */
     for (size_t c = 0; c < IMP_CHANNELS; c++)
         sum_dz[c] = sum_dz_xhat[c] = 0;
     for (size_t begin = 0; begin < count; begin += CHUNK) {

@@ -2,8 +2,8 @@
  * product.h - matrix products in register blocks: those inside the Winograd convolutions, of 64
  * channels (tiles x 64 by 64 x 64) and of any number, and the general one of multiply.c.
  *
- * A product is computed in register blocks of up to ROWS rows by one PANEL of columns, as many
- * accumulators as the instruction set's registers hold beside the operands.
+ * A product is computed in register blocks of up to ROWS rows by one PANEL of columns, with as many
+ * accumulators as fit in the registers besides the operands.
  */
 #ifndef IMP_KERNELS_PRODUCT_H
 #define IMP_KERNELS_PRODUCT_H
@@ -22,9 +22,9 @@ enum {
 };
 
 /* c(rows, columns) = a(rows, depth) b(depth, columns), added to what is there unless `fresh`, for
- * `vectors` vectors of columns. Element (r, k) of a lies at a[r * a_row + k * a_step], so that a
- * transposed matrix is a matter of steps. Where b is packed, `ahead` is how many floats on its next
- * rows should be fetched, which may have left the cache since they were last used; else 0. */
+ * `vectors` vectors of columns. Element (r, k) of a is a[r * a_row + k * a_step], so a transposed
+ * matrix only needs other strides. Where b is packed, `ahead` is the prefetch distance in floats,
+ * because its next rows may have been evicted since their last use; otherwise 0. */
 INLINE void product_block(size_t rows, size_t vectors, size_t depth, const float *a, size_t a_row,
                           size_t a_step, const float *b, size_t b_row, size_t ahead, bool fresh,
                           float *c, size_t c_row)
@@ -59,7 +59,7 @@ INLINE void product_block(size_t rows, size_t vectors, size_t depth, const float
             store_unaligned(c + r * c_row + v * LANES, sum[r][v]);
 }
 
-/* c(rows, PANEL) = a(rows, 64) b(64, PANEL), the panel's rows lying one after the other. */
+/* c(rows, PANEL) = a(rows, 64) b(64, PANEL), the panel's rows being contiguous. */
 INLINE void multiply_block(size_t rows, const float *a, const float *panel, float *c)
 {
     product_block(rows, PANEL_VECTORS, IMP_CHANNELS, a, ROW_STRIDE, 1, panel, PANEL,
@@ -89,15 +89,15 @@ INLINE void outer_block(size_t rows, size_t tiles, const float *v, const float *
     }
 /* clang-format on */
 
-/* The columns of a matrix (rows, columns), a multiple of LANES, are packed in panels, each with its
- * rows one after the other: of PANEL columns, and what is left of two vectors or one. */
+/* The columns of a matrix (rows, columns), a multiple of LANES, are packed in panels with
+ * contiguous rows: of PANEL columns each, and for the remainder of two vectors or one. */
 INLINE size_t panel_width(size_t columns, size_t left)
 {
     size_t rest = columns - left;
     return rest >= PANEL ? PANEL : rest >= 2 * LANES ? 2 * LANES : LANES;
 }
 
-/* Where element (row, column) of a packed matrix lies. */
+/* The index of element (row, column) of a packed matrix. */
 INLINE size_t packed_at(size_t rows, size_t columns, size_t row, size_t column)
 {
     size_t left = column / PANEL * PANEL, width = panel_width(columns, left);
@@ -154,7 +154,7 @@ static inline void outer(size_t tiles, const float *v, const float *dm, bool fre
     enum { BLOCKS = (IMP_CHANNELS + ROWS - 1) / ROWS };
     for (size_t p = 0; p < PANELS; p++)
         for (size_t i = 0; i < BLOCKS; i++) {
-            /* 64 rows dealt out evenly: 11 blocks of 5 or 6, or 10 of 6 or 7 */
+            /* 64 rows divided evenly: 11 blocks of 5 or 6, or 10 of 6 or 7 */
             size_t row = i * IMP_CHANNELS / BLOCKS;
             size_t rows = (i + 1) * IMP_CHANNELS / BLOCKS - row;
             float *block = du + row * IMP_CHANNELS + p * PANEL;

@@ -1,6 +1,6 @@
 /*
- * scores.c - all scores of many points with many centers, in whole numbers of 16 or 8 bits, and
- * what is made of them: the largest of groups, those that are large enough.
+ * scores.c - all scores of many points with many centers, in integers of 16 or 8 bits, and
+ * reductions of them: the highest of each group, and those above a threshold.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ float VARIANT(nearest_extent)(size_t dimensions, const float *x, const float *or
     return all;
 }
 
-/* Bytes of a row are without a sign: numbers from -127 to 127 are kept as 1 to 255. */
+/* Bytes of a row are unsigned: numbers from -127 to 127 are stored as 1 to 255. */
 enum { ZERO = 128 };
 
 float VARIANT(nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
@@ -58,8 +58,8 @@ size_t VARIANT(nearest_panel_bytes)(size_t dimensions)
     return WIDTH * (2 + imp_row_bytes(dimensions) / 4);
 }
 
-/* A panel is its centers' -|c|^2 / 2 as floats, what their rows' missing sign adds to products, and
- * then their coordinates, four dimensions at a time. */
+/* A panel holds its centers' -|c|^2 / 2 as floats, the corrections for the offset of unsigned rows,
+ * and then their coordinates, four dimensions at a time. */
 double VARIANT(nearest_pack_bytes)(size_t count, size_t dimensions, const float *centers,
                                    const bool *there, int32_t *panel)
 {
@@ -100,7 +100,7 @@ INLINE void write_scores(product kind, size_t words, const int32_t *rows, const 
             *(mask *)(to + r * stride + v * LANES) = score[r][v];
 }
 
-/* POINTS points at a time meet one panel after the other. */
+/* Scores POINTS points at a time against one panel after the other. */
 INLINE void score_all(product kind, size_t points, size_t words, const void *rows, float ratio,
                       size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                       size_t stride)
@@ -146,7 +146,7 @@ void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8
         score_all(FOURS, points, words, rows, ratio, begin, end, packed, scores, stride);
 }
 
-/* ---- what is made of them ---- */
+/* ---- reductions ---- */
 
 int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
                                 int32_t *best, int32_t *second, int32_t *row)
@@ -174,8 +174,8 @@ int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int3
     return largest;
 }
 
-/* Writes a whole vector of numbers even where fewer are found: the rest is written over, or lies
- * within the room for `count` of them. */
+/* Always writes a whole vector of numbers: what is too many is overwritten, or stays within the
+ * room for `count` of them. */
 size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which)
 {
     size_t found = 0;

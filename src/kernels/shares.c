@@ -1,6 +1,6 @@
 /*
- * shares.c - from scores, which are logarithms, to shares that sum to 1, and sums of rows weighted
- * by them.
+ * shares.c - softmax: from log densities to responsibilities (shares) that sum to 1, and sums of
+ * rows weighted by them.
  */
 #include <math.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "kernels/exponential.h"
 #include "kernels/variants.h"
 
-/* log 2 in two pieces: multiples of the first are exact */
+/* log 2 in two parts: small multiples of the first are exact */
 #define LN2_HIGH 6.93147180369123816490e-01
 #define LN2_LOW 1.90821492927058770002e-10
 
 /* ---- floats ---- */
 
-/* LANES scores, or the `rest` that there are, less the largest. */
+/* LANES scores, or the last `rest`, minus the largest. */
 INLINE vec load_scores(const double *score, size_t rest, double most)
 {
 #if LANES == 16 && defined(__AVX512F__)
@@ -50,14 +50,14 @@ void VARIANT(scale_shares)(size_t count, const float *share, float *scaled)
 
 /* ---- doubles ---- */
 
-/* Of numbers up to 0; 0 where a double would lose digits. */
+/* For arguments up to 0; gives 0 where the result would be subnormal. */
 INLINE wide exponential_of_doubles(wide x)
 {
     static const double inverse[] = {
-        /* of 13!, 12!, ... */
+        /* 1 / 13!, 1 / 12!, ... */
         1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
         1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5};
-    const wide shift = spread(0x1.8p52); /* adding it leaves no bits behind the point */
+    const wide shift = spread(0x1.8p52); /* adding it rounds to an integer */
     wide_mask gone = x < spread(-708);
     x = (wide)(~gone & (wide_mask)x);
     wide n = x * spread(LOG2_E) + shift;
@@ -113,7 +113,7 @@ void VARIANT(exponentials)(size_t count, double *score)
 
 /* ---- weighted sums ---- */
 
-enum { FOURS = 4, WIDTH = 4 * FOURS }; /* dimensions of rows that are summed together */
+enum { FOURS = 4, WIDTH = 4 * FOURS }; /* dimensions summed together */
 
 INLINE void sum_part(size_t dimensions, const float *rows, const uint32_t *which, const double *z,
                      size_t count, double *sum)

@@ -1,4 +1,4 @@
-/* table.c - the table of one variant: every kernel function of this instruction set by its name. */
+/* table.c - the function table of one variant. */
 #include "kernels/variants.h"
 
 #define TEXT_(name) #name

@@ -8,7 +8,7 @@
 #include "kernels/vector.h"
 
 enum {
-    NEAREST_VECTORS = LANES == 16 ? 4 : 2, /* vectors of centers that a point meets together */
+    NEAREST_VECTORS = LANES == 16 ? 4 : 2, /* vectors of centers in a register block */
     NEAREST_WIDTH = NEAREST_VECTORS * LANES
 };
 

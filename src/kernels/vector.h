@@ -1,10 +1,10 @@
 /*
  * vector.h - the one vector type the kernels are written in, as wide as the variant being compiled.
  *
- * A kernel file is compiled once per instruction set with IMP_VARIANT set to its name. It is
- * written in GNU vector extensions, so all variants are the same source: 4 lanes in portable C and
- * with NEON, 8 with AVX2, 16 with AVX-512. The variant `wide` has AVX-512's shapes without its
- * instructions; tests use it to run those shapes on machines that lack them.
+ * A kernel file is compiled once per instruction set with IMP_VARIANT set to its name. It uses GNU
+ * vector extensions, so all variants share one source: 4 lanes in portable C and with NEON, 8 with
+ * AVX2, 16 with AVX-512. The variant `wide` has the lanes of AVX-512 without its instructions;
+ * tests use it on machines that lack them.
  */
 #ifndef IMP_KERNELS_VECTOR_H
 #define IMP_KERNELS_VECTOR_H
@@ -25,8 +25,8 @@
 #define IMP_JOIN_(a, b) a##b
 #define IMP_JOIN(a, b) IMP_JOIN_(a, b)
 
-/* VARIANT(f) is imp_f_avx2, imp_f_portable, ...: the same function in every variant without a
- * clash. */
+/* VARIANT(f) is imp_f_avx2, imp_f_portable, ...: a distinct name for the function in every variant.
+ */
 #define VARIANT(name) IMP_JOIN(imp_##name##_, IMP_VARIANT)
 
 #define IMP_LANES_portable 4
@@ -36,7 +36,7 @@
 #define IMP_LANES_wide 16
 #define LANES IMP_JOIN(IMP_LANES_, IMP_VARIANT)
 
-/* How many vectors the processor holds: the portable variant assumes no more than every one has. */
+/* The number of vector registers: the portable variant assumes what every processor has. */
 #define IMP_REGISTERS_portable 16
 #define IMP_REGISTERS_neon 32
 #define IMP_REGISTERS_avx2 16
@@ -119,7 +119,7 @@ INLINE vec splat(float s)
     return s - (vec){0}; /* unlike an addition, exact for -0 too, so it folds to a broadcast */
 }
 
-/* A register of doubles. */
+/* A vector register of doubles. */
 enum { DOUBLES = LANES / 2 };
 typedef double wide __attribute__((vector_size(DOUBLES * 8), may_alias));
 typedef double wide_unaligned __attribute__((vector_size(DOUBLES * 8), aligned(8), may_alias));
@@ -130,7 +130,7 @@ INLINE wide spread(double s)
     return s - (wide){0};
 }
 
-/* Four floats as doubles. Compilers convert two at a time. */
+/* Four floats as doubles; compilers would convert two at a time. */
 typedef double four_doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float four_floats __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -143,13 +143,13 @@ INLINE four_doubles load_four_as_doubles(const float *p)
 #endif
 }
 
-/* where m (all bits set or none) take a, elsewhere b */
+/* a where m is set (all bits or none), elsewhere b */
 INLINE vec choose(mask m, vec a, vec b)
 {
     return (vec)((m & (mask)a) | (~m & (mask)b));
 }
 
-/* where m take a, elsewhere 0 */
+/* a where m is set, elsewhere 0 */
 INLINE vec keep(mask m, vec a)
 {
     return (vec)(m & (mask)a);
@@ -167,8 +167,8 @@ INLINE vec larger(vec a, vec b)
 #endif
 }
 
-/* a * b + c, rounded once in all of a variant's loops or twice in all: left to itself, a compiler
- * that tunes for some processors rounds twice where a loop has one sum, and once where it has more.
+/* a * b + c, either fused in all loops of a variant or in none: left to itself, a compiler that
+ * tunes for some processors fuses only in loops with more than one sum.
  */
 INLINE vec multiply_add(vec a, vec b, vec c)
 {
@@ -181,8 +181,8 @@ INLINE vec multiply_add(vec a, vec b, vec c)
 #endif
 }
 
-/* LANES bytes as numbers, and numbers below 256 as bytes. The compilers' own conversion goes lane
- * by lane where one or two instructions do. */
+/* LANES bytes as integers, and integers below 256 as bytes. The compilers' own conversion goes lane
+ * by lane where one or two instructions suffice. */
 INLINE mask load_bytes(const uint8_t *p)
 {
 #if LANES == 16 && defined(__AVX512F__)
@@ -208,7 +208,8 @@ INLINE void store_bytes(uint8_t *p, mask v)
 #endif
 }
 
-/* Whole numbers are masks too. Lane i: the two 16-bit halves of a times those of b, added up. */
+/* Integer vectors have the type mask too. Lane i: the two 16-bit halves of a times those of b,
+ * added. */
 INLINE mask multiply_pairs(mask a, mask b)
 {
 #if LANES == 16 && defined(__AVX512BW__)
@@ -227,8 +228,8 @@ INLINE mask multiply_pairs(mask a, mask b)
 #endif
 }
 
-/* Whether the processor adds what it multiplies in one instruction (VNNI), which not all do that
- * have AVX-512. */
+/* Whether the processor multiplies and adds in one instruction (VNNI), which not all with AVX-512
+ * can. */
 INLINE bool adds_at_once(void)
 {
 #if LANES == 16 && defined(__AVX512BW__)
@@ -251,7 +252,7 @@ INLINE mask add_pairs(bool at_once, mask sum, mask a, mask b)
     return sum + multiply_pairs(a, b);
 }
 
-/* sum + the four bytes of a, without sign, times those of b, with it, to the same bits either way.
+/* sum + the four unsigned bytes of a times the four signed bytes of b, to the same bits either way.
  */
 INLINE mask add_fours(bool at_once, mask sum, mask a, mask b)
 {
@@ -329,14 +330,14 @@ INLINE uint32_t to_bits(mask m)
 #endif
 }
 
-/* The nearest whole numbers, of lanes below 2^22: the addition leaves no bits behind the point. */
+/* Rounds to the nearest integers, for lanes below 2^22: the addition drops all fractional bits. */
 INLINE mask round_to_whole(vec v)
 {
     const vec shift = splat(0x1.8p23F);
     return (mask)(v + shift) - (mask)shift;
 }
 
-/* Numbers that fit in 16 bits. */
+/* Stores integers that fit in 16 bits. */
 INLINE void store_halves(int16_t *p, mask v)
 {
 #if LANES == 16 && defined(__AVX512F__)
@@ -350,8 +351,8 @@ INLINE void store_halves(int16_t *p, mask v)
 #endif
 }
 
-/* v, kept in a register: a compiler may otherwise load it anew wherever it is used, and saturate
- * the loads. */
+/* v, kept in a register: a compiler may otherwise reload it at every use and saturate the load
+ * ports. */
 INLINE vec in_register(vec v)
 {
 #if (LANES == 16 && defined(__AVX512F__)) || (LANES == 8 && defined(__AVX2__))
@@ -378,8 +379,8 @@ INLINE vec pick(const float four[4], mask which)
 #endif
 }
 
-/* Adds each lane to its own double. Goes through memory: indexing a vector's lanes in a loop would
- * keep the vector, and all arrays it is in, out of the registers. */
+/* Adds each lane to its own double. Goes through memory, because indexing a vector's lanes in a
+ * loop would keep the vector, and any array it is in, out of registers. */
 INLINE void add_lanes(double *sums, vec v)
 {
     float lanes[LANES] __attribute__((aligned(64)));
@@ -388,7 +389,7 @@ INLINE void add_lanes(double *sums, vec v)
         sums[i] += lanes[i];
 }
 
-/* Adds the lanes up in double, always in the same order. */
+/* The sum of the lanes in double, always in the same order. */
 INLINE double total(vec v)
 {
     float lanes[LANES] __attribute__((aligned(64)));
@@ -399,7 +400,7 @@ INLINE double total(vec v)
     return sum;
 }
 
-/* Adds the lanes up in float, always in the same order. */
+/* The sum of the lanes in float, always in the same order. */
 INLINE float rough_total(vec v)
 {
 #if LANES == 16 && defined(__AVX512F__)

@@ -4,8 +4,8 @@
  * this.
  *
  * With V = B'dB of an input window d, two wider than the tile, and U = GgG' of a filter g, the
- * tile's output is A'(U.V)A. The backward pass uses the adjoints of the same maps: A dY A' for
- * gradients going in, B dV B' for gradients coming out.
+ * tile's output is A'(U.V)A. The backward pass uses the adjoint transforms: A dY A' for the output
+ * gradient, B dV B' for the input gradient.
  */
 #ifndef IMP_KERNELS_WINOGRAD_H
 #define IMP_KERNELS_WINOGRAD_H
@@ -178,7 +178,7 @@ typedef struct points {
     size_t channels, row, point;
 } points;
 
-/* Where pixel (row, column) of an image lies in an (N, H, W, channels) array. */
+/* The index of pixel (row, column) of an image in an (N, H, W, channels) array. */
 INLINE size_t pixel_of(const imp_maps *maps, size_t channels, size_t image, size_t row,
                        size_t column)
 {

@@ -2,9 +2,10 @@
  * winograd_backward.h - the adjoint of the fused block conv -> norm -> ReLU -> pool, 64 to 64
  * channels.
  *
- * The gradient of the convolution's output is never stored: it is made tile by tile from the pooled
- * gradient (routed to the window's winner, shut where ReLU was) and the two correction terms of
- * batch norm, and goes straight into the transform. The input's transform is recomputed.
+ * The gradient of the convolution's output is never stored: it is computed tile by tile from the
+ * pooled gradient (routed to the window's maximum, zero where ReLU was closed) and the two
+ * correction terms of batch norm, and goes straight into the transform. The input's transform is
+ * recomputed.
  */
 #ifndef IMP_KERNELS_WINOGRAD_BACKWARD_H
 #define IMP_KERNELS_WINOGRAD_BACKWARD_H
@@ -12,7 +13,7 @@
 #include "kernels/variants.h"
 #include "kernels/winograd.h"
 
-/* Where one 2x2 pooling window's quantities lie, or NULL outside the pooled map. */
+/* Pointers to the quantities of one 2x2 pooling window, or NULL outside the pooled map. */
 typedef struct window {
     const float *selected, *pooled, *dpooled;
 } window;
@@ -32,7 +33,7 @@ INLINE void output_gradient(const imp_maps *maps, size_t rows, size_t columns, c
         for (size_t wc = 0; wc < TILE / 2; wc++) {
             const window *w = &windows[wr][wc];
             vec gradient = zero(), selected = zero();
-            mask waiting = (mask)zero(); /* lanes whose winner has not been met yet */
+            mask waiting = (mask)zero(); /* lanes whose maximum has not been found yet */
             if (w->selected) {
                 gradient = scale * load(w->dpooled + channel);
                 selected = load(w->selected + channel);
@@ -186,7 +187,7 @@ static void convolve_backward(const imp_maps *maps, const float *in, const float
                 fetch_next(maps, first + i, count, in, y, selected, pooled, dpooled, din);
             float *point_v = v + p * POINT_STRIDE, *point_dm = dm + p * POINT_STRIDE;
             outer(count, point_v, point_dm, first == 0, dweights + p * MATRIX);
-            if (din) /* v has served: dv takes its place */
+            if (din) /* v is no longer needed: dv takes its place */
                 multiply(count, point_dm, adjoint + p * MATRIX, point_v);
         }
         if (din)

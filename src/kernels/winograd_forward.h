@@ -39,8 +39,8 @@ static void product_of_points(const chunk *k, const float *v, const float *weigh
     }
 }
 
-/* Sums of (y - origin) and its square, kept about an origin near the mean so that a mean much
- * larger than the deviation does not cancel the variance away. */
+/* Sums of (y - origin) and its square, about an origin near the mean, to avoid cancellation where
+ * the mean is much larger than the deviation. */
 typedef struct running_sums {
     float origin[IMP_CHANNELS];
     double sum[IMP_CHANNELS], squares[IMP_CHANNELS];

@@ -1,8 +1,9 @@
 /*
- * winograd_weights.h - filters into the transform domain, U = GgG', and weight gradients back out
- * of it, dg = G'dU G.
+ * winograd_weights.h - transforms filters, U = GgG', and transforms weight gradients back, dg =
+ * G'dU G.
  *
- * Once per step and far from hot, so it is written for reading; the packing matches product.h.
+ * This runs once per step and is not hot, so it is written for readability; the packing matches
+ * product.h.
  */
 #ifndef IMP_KERNELS_WINOGRAD_WEIGHTS_H
 #define IMP_KERNELS_WINOGRAD_WEIGHTS_H
@@ -30,8 +31,8 @@ static const float G[WINDOW][3] = {
     {0, 0, 1},
 };
 
-/* Where a matrix (rows, columns) of every point comes from: its element (row, column) from the 3x3
- * filter at weights + row * row_step + column * column_step, turned half a turn if `turned`, or
+/* How the matrix (rows, columns) of every point is filled: element (row, column) from the 3x3
+ * filter at weights + row * row_step + column * column_step, rotated by 180 degrees if `turned`, or
  * zero beyond the first `filled_rows` and `filled_columns`. */
 typedef struct filters {
     const float *weights;
