@@ -1,8 +1,8 @@
 /*
  * add.c - the sum of two inputs, which ends a residual.
  *
- * Where an input goes nowhere else, its gradient is the output's, and the network lets both be one
- * array (network.c); then there is nothing to do here.
+ * If nothing else reads an input, its gradient is the output's, and the network uses one array for
+ * both (network.c); then there is nothing to do here.
  */
 #include <string.h>
 

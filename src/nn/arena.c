@@ -1,4 +1,4 @@
-/* arena.c - see arena.h. */
+/* arena.c - first-fit placement of arrays by lifetime. */
 #include "nn/arena.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ size_t imp_arena_place(imp_span *spans, size_t count)
     for (size_t i = 0; i < count; i++) {
         imp_span *span = &spans[i];
         span->at = 0;
-        for (bool moved = true; moved;) { /* past whatever lies there, until nothing does */
+        for (bool moved = true; moved;) { /* past any overlapping span, until there is none */
             moved = false;
             for (size_t j = 0; j < i; j++) {
                 size_t end = spans[j].at + imp_lines(spans[j].floats);

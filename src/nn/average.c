@@ -1,6 +1,6 @@
 /*
- * average.c - means of a map: over 2x2 windows, an odd last row or column left out, and over all of
- * it, which makes one pixel.
+ * average.c - average pooling: over 2x2 windows, an odd last row or column dropped, and over the
+ * whole map (global).
  */
 #include <string.h>
 
@@ -70,7 +70,7 @@ const imp_layer_kind imp_layer_average = {
     .write_onnx = write_onnx,
 };
 
-/* ---- of the whole map ---- */
+/* ---- global ---- */
 
 static imp_status plan_global(imp_plan *plan, imp_layer *layer)
 {

@@ -1,5 +1,5 @@
 /*
- * batch_norm.c - from sums to the numbers batch normalisation multiplies and adds.
+ * batch_norm.c - from sums to the coefficients of batch normalisation.
  */
 #include "nn/batch_norm.h"
 

@@ -1,11 +1,11 @@
 /*
  * conv.c - convolution with any kernel, stride and padding, for any number of channels: patches
- * laid out as a matrix, times the weights.
+ * unfolded to a matrix (im2col), times the weights.
  *
- * The general road; Conv4's blocks take a fused one (fuse.c). Where a pixel's channels fill whole
- * cache lines, a patch holds its taps one after another, each with all of its channels, which is
- * how they lie in the image. Otherwise it has the order (channel, row, column) of PyTorch's
- * weights. A 1x1 convolution with stride 1 needs no patches: the image is the matrix.
+ * The general path; Conv4's blocks are fused (fuse.c). If a pixel's channels fill whole cache
+ * lines, a patch is ordered (row, column, channel), as in the image. Otherwise it has the order
+ * (channel, row, column) of PyTorch's weights. A 1x1 convolution with stride 1 needs no patches:
+ * the image is the matrix.
  */
 #include <string.h>
 
@@ -80,7 +80,7 @@ static bool is_tap_by_tap(const imp_layer *layer)
     return layer->inputs % 32 == 0;
 }
 
-/* Where channel c of a tap lies in a patch: c * channel_step + tap * tap_step. */
+/* Channel c of a tap is at c * channel_step + tap * tap_step in a patch. */
 static size_t channel_step(const imp_layer *layer)
 {
     return is_tap_by_tap(layer) ? 1 : area_of(layer);
@@ -91,8 +91,7 @@ static size_t tap_step(const imp_layer *layer)
     return is_tap_by_tap(layer) ? layer->inputs : 1;
 }
 
-/* Patches that are made together: a matrix of many rows multiplies well, but should stay in the
- * cache. */
+/* Patches per matrix: many rows multiply efficiently, but the matrix should stay in cache. */
 static size_t run_of(const imp_layer *layer)
 {
     enum { LEAST = 24, MOST = 192, CACHE_FLOATS = 1 << 17 };
@@ -103,7 +102,7 @@ static size_t run_of(const imp_layer *layer)
 /* Whether a tap of output pixel (row, column) lies on the map; *at is then its input pixel. */
 static bool tap_at(const imp_layer *layer, size_t row, size_t column, size_t tap, size_t *at)
 {
-    /* what lies above or left of the map wraps to a huge number */
+    /* positions above or left of the map wrap to a huge number */
     size_t y = row * layer->stride + tap / layer->kernel - layer->padding;
     size_t x = column * layer->stride + tap % layer->kernel - layer->padding;
     *at = y * layer->in.width + x;
@@ -152,7 +151,7 @@ static void scatter(const imp_layer *layer, const float *patches, size_t begin, 
         }
 }
 
-/* Where weight (channel, tap) of an output lies in a patch. */
+/* The position of weight (channel, tap) in a patch. */
 static size_t place_of(const imp_layer *layer, size_t channel, size_t tap)
 {
     return channel * channel_step(layer) + tap * tap_step(layer);
@@ -248,7 +247,7 @@ static void backward_block(size_t block, int worker, void *context)
         const float *patches = is_matrix(layer) ? job->in[0] + begin * taps : scratch;
         if (!is_matrix(layer))
             gather(layer, job->in[0], begin, begin + count, scratch);
-        if (layer->taps_first) /* the longer rows, which multiply faster */
+        if (layer->taps_first) /* longer rows, which multiply faster */
             kernels->multiply(taps, outputs, count, patches, 1, taps, dout, outputs, part, outputs);
         else
             kernels->multiply(outputs, taps, count, dout, 1, outputs, patches, taps, part, taps);

@@ -1,4 +1,4 @@
-/* description.c - "conv3x3:64,bn,relu,pool,..." or "conv4" into steps. */
+/* description.c - parses "conv3x3:64,bn,relu,pool,..." or "conv4" into steps. */
 #include "nn/description.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ static const char conv4[] = "conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool,"
                             "conv3x3:64,bn,relu,pool,conv3x3:64,bn,relu,pool,flatten";
 
 /* The few-shot ResNet-12 (Oreshkin et al. 2018, Lee et al. 2019): four such blocks, each twice as
- * wide as the one before, and the mean of the last maps. */
+ * wide as the one before, and global average pooling. */
 static const char resnet12_block[] =
     "residual(conv3x3:%zu:nobias:he,bn,leaky:0.1,conv3x3:%zu:nobias:he,bn,leaky:0.1,"
     "conv3x3:%zu:nobias:he,bn|conv1x1:%zu:nobias:he,bn),leaky:0.1,pool,";
@@ -20,7 +20,7 @@ enum { RESNET12_WIDTH = 64, RESNET12_MOST = 8192 };
 
 typedef struct parser {
     imp_description *description;
-    size_t depth;                     /* of the residuals that are open */
+    size_t depth;                     /* open residuals */
     bool has_shortcut[IMP_MAX_DEPTH]; /* of each of them */
     imp_error *error;
 } parser;
@@ -60,7 +60,7 @@ static size_t resnet12_width(const char *text, size_t length)
 
 static imp_status parse(parser *p, const char *text);
 
-/* A layer's words, or the steps of a built-in network in place of its name. */
+/* Adds a layer, or the steps of a built-in network in place of its name. */
 static imp_status add_layer(parser *p, const char *text, size_t length)
 {
     if (is_word(text, length, "conv4"))

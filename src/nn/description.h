@@ -1,7 +1,7 @@
 /*
- * description.h - the one-line description of a network, cut into steps.
+ * description.h - the one-line description of a network, split into steps.
  *
- * Only brackets and commas are read here; what a layer's words mean is for its kind to say.
+ * Only brackets and commas are parsed here; each kind of layer parses its own text.
  */
 #ifndef IMP_NN_DESCRIPTION_H
 #define IMP_NN_DESCRIPTION_H
@@ -19,7 +19,7 @@ typedef enum imp_step_kind {
 
 typedef struct imp_step {
     imp_step_kind kind;
-    const char *text; /* a layer's words, without blanks around them */
+    const char *text; /* the text of a layer, without surrounding blanks */
     size_t length;
 } imp_step;
 
@@ -31,9 +31,9 @@ typedef struct imp_description {
     char built_in[IMP_BUILT_IN_TEXT]; /* the text of a built-in network that has a width */
 } imp_description;
 
-/* Cuts `text`, which must live as long as the steps, and puts the steps of built-in networks
- * ("conv4", "resnet12:64") in their place. Brackets match, a residual's shortcut comes after its
- * body, and residuals are nested at most IMP_MAX_DEPTH deep. */
+/* Splits `text`, which must live as long as the steps, and expands built-in networks ("conv4",
+ * "resnet12:64"). In the result brackets match, a residual's shortcut comes after its body, and
+ * residuals are nested at most IMP_MAX_DEPTH deep. */
 imp_status imp_description_parse(const char *text, imp_description *description, imp_error *error);
 
 #endif

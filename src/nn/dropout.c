@@ -1,10 +1,10 @@
 /*
- * dropout.c - sets numbers, or whole channels of an image, to zero in training (Srivastava et al.
- * 2014, Tompson et al. 2015) and multiplies the rest so that the mean stays.
+ * dropout.c - sets values, or whole channels of an image, to zero in training (Srivastava et al.
+ * 2014, Tompson et al. 2015) and scales up the rest to keep the mean.
  *
- * What is dropped depends on the network's seed, the step and the layer alone: random numbers are
- * counter-based, so that every block of images reaches its own directly and a resumed run drops the
- * same. Evaluation drops nothing.
+ * What is dropped depends only on the network's seed, the step and the layer. Random numbers are
+ * counter-based, so every block of images can compute its own, and a resumed run drops the same
+ * values. Evaluation drops nothing.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static imp_status plan(imp_plan *plan, imp_layer *layer)
     return imp_take_end(plan);
 }
 
-/* One byte per draw: whether it stays. */
+/* One byte per draw: whether the value is kept. */
 static size_t draws_per_image(const imp_layer *layer)
 {
     return layer->whole_channels ? layer->in.channels : imp_shape_floats(layer->in);
@@ -47,7 +47,7 @@ static void draw(const imp_job *job, size_t begin, size_t end, uint8_t *stays)
     }
 }
 
-/* to = from where a number stays, enlarged, and 0 where it does not */
+/* to = from, scaled up, where a value is kept, else 0 */
 static void apply(const imp_job *job, imp_images images, const float *from, float *to)
 {
     const imp_layer *layer = job->layer;

@@ -1,9 +1,9 @@
 /*
- * encoder.c - a network frozen for evaluation, and its run over images in chunks.
+ * encoder.c - a network frozen for evaluation, which encodes images in chunks.
  *
  * Every thread takes a chunk of images through all layers before the next chunk, so that
- * activations stay in its cache and no layer waits for another. The chunks' memory is kept between
- * calls in a list that threads borrow from.
+ * activations stay in its cache and threads never synchronise between layers. The memory of chunks
+ * is kept between calls in a list that threads borrow from.
  */
 #include <imp/encoder.h>
 
@@ -15,7 +15,7 @@
 #include "nn/arena.h"
 #include "nn/network.h"
 
-/* Memory of one chunk in flight. */
+/* The memory for one chunk. */
 typedef struct desk {
     struct desk *next;
     float *memory; /* activations, then scratch */
@@ -23,9 +23,9 @@ typedef struct desk {
 
 struct imp_encoder {
     const imp_kernels *kernels;
-    imp_graph graph; /* copies of the network's layers, in which only kind and shapes are used */
+    imp_graph graph; /* copies of the network's layers, of which only kind and shapes are used */
     float **frozen;  /* each layer's weights, in `weights` */
-    imp_span *spans; /* each layer's output for a chunk; the last one's is the caller's */
+    imp_span *spans; /* each layer's output for a chunk; the last writes to the caller's array */
     float *weights;
     size_t chunk;             /* images per chunk */
     size_t activation_floats; /* of a chunk: all spans */
@@ -34,7 +34,7 @@ struct imp_encoder {
     desk *idle;
 };
 
-/* Images per chunk: whole register blocks of tiles even on maps of one tile, but no more
+/* Images per chunk: enough for whole register blocks of tiles even on maps of one tile, but no more
  * activations than a cache holds. */
 static size_t chunk_for(size_t largest_floats)
 {
@@ -72,9 +72,9 @@ static void measure(imp_encoder *encoder)
     encoder->activation_floats = imp_arena_place(encoder->spans, count);
 }
 
-/* Copies the layers that do something in evaluation, and freezes their weights. A batch norm that a
- * layer takes in, with the rectifier behind it, and a dropout are not there any more: `place` says
- * what became of each layer's output. */
+/* Copies the layers that do something in evaluation and freezes their weights. Dropout, and a batch
+ * norm that is folded into a layer together with the rectifier after it, disappear: `place` maps
+ * each layer's output to its new place. */
 static void freeze(imp_encoder *encoder, const imp_network *network, size_t *place)
 {
     const imp_graph *run = &network->run;
@@ -232,9 +232,9 @@ imp_status imp_encoder_encode(const imp_encoder *encoder, const float *images, s
 {
     bool failed = false;
     int workers = imp_parallel_threads(threads);
-    size_t share =
-        (count + (size_t)workers - 1) / (size_t)workers; /* few images: all threads help */
-    /* the list of idle desks is all that changes, under its lock */
+    size_t share = (count + (size_t)workers - 1) /
+                   (size_t)workers; /* with few images, smaller chunks keep all threads busy */
+    /* only the list of idle desks changes, under its lock */
     encode_job job = {.encoder = (imp_encoder *)encoder,
                       .images = images,
                       .count = count,

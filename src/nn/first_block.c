@@ -39,8 +39,8 @@ static size_t padded_floats(const imp_layer *layer, const imp_kernels *kernels, 
     return imp_lines(images * layer->in.channels * plane_floats(layer) + kernels->padding_floats);
 }
 
-/* The weights as first_forward() wants them: (taps, 64) with the sign of gamma, so that the largest
- * output wins whichever way the norm goes, then the norm's scale and bias, (64) each. */
+/* The weights as first_forward() takes them: (taps, 64) multiplied by the sign of gamma, so that
+ * the maximum is right also where the norm decreases, then the norm's scale and bias, (64) each. */
 typedef struct signed_weights {
     float *weights, *scale, *bias;
 } signed_weights;
@@ -103,7 +103,7 @@ static size_t kept(const imp_layer *layer, const imp_pass *pass)
            pass->images * imp_shape_floats(layer->out) / sizeof(float) + 2 * doubles;
 }
 
-/* A block's sums, in double: patches and their products in forward, D and S in backward. */
+/* A block's sums, in double: patches and their Gram matrix in forward, D and S in backward. */
 static size_t block_doubles(const imp_layer *layer)
 {
     size_t taps = taps_of(layer);
@@ -121,7 +121,7 @@ static double *sums_of(const imp_job *job, size_t block)
     return imp_shared_doubles(job->pass) + block * block_doubles(job->layer);
 }
 
-/* Adds the first `count` of the blocks' sums up in order into the first block's. */
+/* Adds the first `count` sums of all blocks, in order, to the first block's. */
 static const double *total_sums(const imp_job *job, size_t count)
 {
     double *total = sums_of(job, 0);
@@ -142,7 +142,7 @@ static imp_padded padded_of(const imp_layer *layer, const float *padded, imp_ima
     return p;
 }
 
-/* Copies images into the border, each channel shifted by -mean[channel]. */
+/* Copies images into the padded array, each channel shifted by -mean[channel]. */
 static void pad(const imp_layer *layer, imp_images images, const float *in, const double *mean,
                 float *padded)
 {
@@ -191,8 +191,8 @@ static void pad_block(size_t block, int worker, void *context)
         arrays_of(job).padded);
 }
 
-/* Not in one loop with the padding: the kernel reads a little past its last image, into the next
- * block. */
+/* Separate from the padding loop, because the kernel reads slightly past its last image, into the
+ * next block. */
 static void moments_block(size_t block, int worker, void *context)
 {
     (void)worker;
@@ -262,7 +262,7 @@ static void forward(const imp_job *job)
         padding.mean[c] =
             (float)(total[c] / (double)(pass->images * layer->in.height * layer->in.width));
 
-    /* the kernels read, and multiply by zero, a little past the last image */
+    /* the kernels read slightly past the last image, and multiply that by zero */
     size_t used = pass->images * layer->in.channels * plane_floats(layer);
     size_t floats = padded_floats(layer, pass->kernels, pass->images);
     memset(a.padded + used, 0, (floats - used) * sizeof(float));
@@ -288,7 +288,7 @@ static void backward_block(size_t block, int worker, void *context)
                                        sums + IMP_CHANNELS, imp_scratch_of(job->pass, worker));
 }
 
-/* Always the first layer: nobody asks for the gradient of the images. */
+/* This is always the first layer, so the gradient of the images is not needed. */
 static void backward(const imp_job *job)
 {
     const imp_layer *layer = job->layer;
@@ -321,7 +321,7 @@ static void backward(const imp_job *job)
     }
 }
 
-/* backward: what first_backward() wants */
+/* backward: for first_backward() */
 static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
 {
     (void)kernels;

@@ -1,16 +1,16 @@
 /*
- * fuse.c - how a network is computed: which layers of its description run as one.
+ * fuse.c - decides how a network is computed: which layers of its description are fused.
  *
- * "conv3x3:64,bn,relu,pool" is one layer when its input is the image with 1 to 4 channels, or has
- * 64 channels (an image with 5 to 63 is padded to 64). Other convolutions of 3x3 between wide
- * layers are done by tiles. A batch norm takes the rectifier behind it along. A flatten of one
- * pixel is left out, but for the last: embeddings are the caller's memory, which is not aligned as
- * the kernels want it.
+ * "conv3x3:64,bn,relu,pool" becomes one layer if its input is an image with 1 to 4 channels or has
+ * 64 channels (an image with 5 to 63 is padded to 64). Other 3x3 convolutions between wide layers
+ * use Winograd tiles. A batch norm absorbs the rectifier after it. A flatten of one pixel is left
+ * out, except the last: embeddings are in the caller's memory, which is not aligned as the kernels
+ * require.
  *
- * In a network that has tangents (hessian.h), or whose backward reaches its inputs (link.h), no
- * block runs as one. In the former, a convolution of 64 to 64 channels gets its kernels there, and
- * one in front of a norm no bias, which the norm would take away again; the norm takes rectifier
- * and pool along.
+ * In a network that has tangents (hessian.h), or whose backward pass reaches its inputs (link.h),
+ * no block is fused. In the former, a convolution of 64 to 64 channels still uses the kernels of
+ * the fused block, one before a norm has no bias, which the norm would cancel, and the norm absorbs
+ * rectifier and pool.
  */
 #include <string.h>
 
@@ -22,11 +22,11 @@ typedef struct fuser {
     const imp_network *network;
     const imp_layer *layers; /* as described */
     size_t *uses, count;
-    size_t *place; /* of each described layer's output: a layer of `run` */
+    size_t *place; /* the layer of `run` that computes each described layer's output */
     imp_graph *run;
 } fuser;
 
-/* Whether layer i is of that kind and the one reader of the layer before it. */
+/* Whether layer i is of that kind and the only reader of the layer before it. */
 static bool follows(const fuser *f, size_t i, const imp_layer_kind *kind)
 {
     return i < f->count && f->layers[i].kind == kind && f->layers[i].input[0] == i - 1 &&
@@ -44,7 +44,7 @@ static bool has_kernels(const imp_layer *conv)
            conv->out.channels == IMP_CHANNELS;
 }
 
-/* Whether layers i .. i+3 are the block that has kernels of its own. */
+/* Whether layers i .. i+3 form the block that has its own kernels. */
 static bool is_block(const fuser *f, size_t i)
 {
     const imp_layer *conv = &f->layers[i];
@@ -57,8 +57,8 @@ static bool is_block(const fuser *f, size_t i)
     return has_kernels(conv) && follow && (is_first || conv->inputs == IMP_CHANNELS);
 }
 
-/* Whether a convolution that is no such block is still one of tiles. On smaller maps a tile is
- * mostly empty. */
+/* Whether any other convolution can use Winograd tiles. On smaller maps a tile would be mostly
+ * empty. */
 static bool is_tiled(const fuser *f, const imp_layer *layer)
 {
     enum { LEAST = 3 };

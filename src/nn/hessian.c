@@ -2,8 +2,8 @@
  * hessian.c - forward-over-reverse: every layer's forward followed by its tangent, then every
  * layer's backward followed by the tangent of that.
  *
- * The work is done on a network of the same description whose layers all have tangents (fuse.c). It
- * has no parameters of its own that anybody looks at.
+ * The work is done on a network of the same description whose layers all have tangents (fuse.c).
+ * Its own parameters are not used.
  */
 #include "nn/hessian.h"
 
@@ -15,11 +15,11 @@
 #include "nn/statistics.h"
 
 struct imp_hessian {
-    const imp_network *source; /* whose state is that of `network` */
+    const imp_network *source; /* the network whose state `network` takes over */
     imp_network *network;
     const float *direction;
     float *workspace; /* tangents of outputs, of gradients, and a spare array */
-    size_t capacity;  /* images it is made for */
+    size_t capacity;  /* images it has room for */
     float **out;      /* the tangent of each layer's output, or NULL */
     float *gradient_memory, *spare;
 };
@@ -62,7 +62,7 @@ void imp_hessian_set_step(imp_hessian *hessian, uint64_t step)
     imp_network_set_step(hessian->network, step);
 }
 
-/* The floats that layer i's output and inputs take, whichever are more. */
+/* The floats of the layer's output or of its inputs, whichever is more. */
 static size_t largest_array(const imp_layer *layer, size_t images)
 {
     size_t in = imp_shape_floats(layer->in), out = imp_shape_floats(layer->out);

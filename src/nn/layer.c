@@ -1,6 +1,6 @@
 /*
- * layer.c - what several kinds of layers do alike: running a serial function block by block, and
- * looking at a graph of layers.
+ * layer.c - helpers for layers: running a serial function block by block, and queries on the graph
+ * of layers.
  */
 #include "nn/layer.h"
 

@@ -1,11 +1,11 @@
 /*
- * layer.h - what every layer of a network is: the layers it reads from, shapes, places of its
+ * layer.h - what every layer of a network has: the layers it reads from, shapes, offsets of its
  * parameters, and the functions of its kind.
  *
  * Between layers, activations are (N, H, W, C); the images that enter a network are
- * (N, C, H, W). A layer cuts its work into pass->blocks blocks of images, which depend on the
- * batch size alone, and adds partial sums up in block order: that is what makes the bits
- * independent of the number of threads.
+ * (N, C, H, W). A layer divides its work into pass->blocks blocks of images, which depend on the
+ * batch size alone, and adds partial sums in block order: that makes the bits independent of the
+ * number of threads.
  */
 #ifndef IMP_NN_LAYER_H
 #define IMP_NN_LAYER_H
@@ -21,7 +21,7 @@
 
 typedef struct imp_shape {
     size_t channels, height, width;
-    bool flat; /* a vector, (N, C) to PyTorch: there is no map any more */
+    bool flat; /* a vector, (N, C) in PyTorch, no longer a map */
 } imp_shape;
 
 static inline size_t imp_shape_pixels(imp_shape shape)
@@ -38,28 +38,29 @@ typedef struct imp_layer imp_layer;
 typedef struct imp_plan imp_plan; /* plan.h */
 typedef struct imp_onnx imp_onnx; /* onnx_node.h */
 
-/* A step on one batch. */
+/* One pass over a batch. */
 typedef struct imp_pass {
     const imp_kernels *kernels;
-    const float *parameters; /* the network's flat arrays, which places are offsets into */
+    const float
+        *parameters; /* the network's flat arrays; `weight` and so on are offsets into them */
     float *gradients;
     const float *state;
-    double *statistics;  /* of this batch, in the places of the running ones in `state` */
-    uint64_t seed, step; /* of dropout, */
-    bool drops;          /* if there is any */
+    double *statistics;  /* of this batch, at the offsets of the running ones in `state` */
+    uint64_t seed, step; /* of dropout */
+    bool drops;          /* dropout is on */
     size_t images;
     size_t blocks; /* of images */
     int threads;
-    float *shared;         /* memory all layers use in turn: the largest `shared` of any */
-    float *scratch;        /* memory per worker: the largest `scratch` of any */
-    size_t scratch_stride; /* floats from worker to worker */
+    float *shared;  /* memory that all layers use in turn, as large as the largest `shared` */
+    float *scratch; /* memory per worker, as large as the largest `scratch` */
+    size_t scratch_stride; /* floats between workers */
 } imp_pass;
 
 enum { IMP_MAX_INPUTS = 2 };
 
-/* How what a layer computes changes while the parameters move: derivatives along one direction of
- * what stands in imp_job under the same name. Those of images, and of whatever depends on no
- * parameters, are zero, and NULL. */
+/* Derivatives, along one direction in parameter space, of the members of imp_job with the same
+ * names. Those of images, and of anything else that does not depend on parameters, are zero, given
+ * as NULL. */
 typedef struct imp_tangent {
     const float *parameters; /* the direction */
     float *gradients;
@@ -67,7 +68,7 @@ typedef struct imp_tangent {
     float *out;
     const float *dout;
     float *din[IMP_MAX_INPUTS];
-    float *spare; /* memory for the duration of a call, as large as the largest din */
+    float *spare; /* temporary memory, as large as the largest din */
 } imp_tangent;
 
 /* One layer's work on one batch; the body of a parallel loop gets it as its context. */
@@ -78,21 +79,20 @@ typedef struct imp_job {
     float *out;
     float *kept;
     const float *dout;          /* backward: the gradient of out */
-    float *din[IMP_MAX_INPUTS]; /* backward: of in; NULL where nobody asks for it */
+    float *din[IMP_MAX_INPUTS]; /* backward: the gradient of in; NULL if not needed */
     const imp_tangent *tangent; /* tangents only */
 } imp_job;
 
 typedef struct imp_layer_kind {
-    /* Description. The letters a layer begins with in a description ("conv" of "conv3x3:64"), and
-     * how it is written in full; NULL for a kind that is chosen and not described (fuse.c). `plan`
-     * reads what follows the letters, sets layer->out and whatever else the kind uses, and names
-     * the layer's tensors. layer->in is set, and layer->out equal to it. */
+    /* Description. The prefix of a layer in a description ("conv" of "conv3x3:64") and its full
+     * syntax; NULL for a kind that is only chosen in fuse.c. `plan` parses what follows the prefix,
+     * sets layer->out and what else the kind uses, and names the layer's tensors. Before the call
+     * layer->in is set, and layer->out equals it. */
     const char *word, *usage;
     imp_status (*plan)(imp_plan *plan, imp_layer *layer);
 
-    /* Training. Memory is counted in floats, for pass->images images: `kept` from forward to
-     * backward, `shared` for the duration of a call, `scratch` per worker for the duration of a
-     * block. NULL: none. */
+    /* Training. Memory is counted in floats, for pass->images images: `kept` lasts from forward to
+     * backward, `shared` for a call, `scratch`, per worker, for a block. NULL: none. */
     size_t (*kept)(const imp_layer *layer, const imp_pass *pass);
     size_t (*shared)(const imp_layer *layer, const imp_pass *pass);
     size_t (*scratch)(const imp_layer *layer, const imp_kernels *kernels);
@@ -103,14 +103,14 @@ typedef struct imp_layer_kind {
     /* Tangents, for second derivatives (hessian.h). `forward_tangent` comes after forward and
      * writes tangent->out; `backward_tangent` after backward, adds to tangent->gradients and
      * overwrites tangent->din. Both may use shared and scratch memory as forward and backward do. A
-     * kind that has none is not part of networks that need them. */
+     * kind without them is not used in networks that need them. */
     void (*forward_tangent)(const imp_job *job);
     void (*backward_tangent)(const imp_job *job);
 
-    /* Evaluation. `freeze` writes what `infer` needs of the parameters, `frozen` floats of it.
-     * Where `folds`, it also takes in the batch norm that follows, if `norm` is not NULL, and
-     * `infer` the rectifier behind that. `infer` is serial and gets `infer_scratch` floats for its
-     * number of images. NULL: in evaluation the layer does nothing. */
+    /* Evaluation. `freeze` converts the parameters to the `frozen` floats that `infer` reads. If
+     * `folds`, `freeze` also folds in the batch norm that follows, if `norm` is not NULL, and
+     * `infer` applies the rectifier after it. `infer` is serial and gets `infer_scratch` floats for
+     * its number of images. NULL: the layer does nothing in evaluation. */
     bool folds;
     size_t (*infer_scratch)(const imp_layer *layer, const imp_kernels *kernels, size_t images);
     size_t (*frozen)(const imp_layer *layer);
@@ -119,33 +119,34 @@ typedef struct imp_layer_kind {
     void (*infer)(const imp_layer *layer, const imp_kernels *kernels, const float *frozen,
                   size_t images, const float *const *in, float *out, float *scratch);
 
-    /* Writes the layer's ONNX nodes; `norm` as in freeze(). NULL: in evaluation the layer does
-     * nothing. */
+    /* Writes the layer's ONNX nodes; `norm` as in freeze(). NULL: the layer does nothing in
+     * evaluation. */
     void (*write_onnx)(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx);
 } imp_layer_kind;
 
-/* The place of a layer's tensor that it does not have, and of an input that is the images. */
+/* The offset of a tensor that a layer does not have, and the number of an input that is the images.
+ */
 #define IMP_NONE SIZE_MAX
 
-/* A kind uses what it needs of this. Places are offsets into the network's flat arrays; a fused
- * block has a convolution's and a batch norm's. */
+/* Each kind uses the members it needs. Tensors are given as offsets into the network's flat arrays;
+ * a fused block has those of a convolution and a batch norm. */
 struct imp_layer {
     const imp_layer_kind *kind;
     size_t input[IMP_MAX_INPUTS], input_count; /* the layers whose outputs it reads */
     imp_shape in, out;                         /* `in` of every input */
-    bool trained;  /* its output depends on parameters, or on inputs that backward is to reach */
+    bool trained;  /* its output depends on parameters, or on inputs whose gradient is needed */
     size_t inputs; /* input channels of the weights; in.channels unless those are padded */
     size_t kernel, stride, padding; /* of a convolution, square */
     bool taps_first;                /* its weight gradient is summed as (taps, outputs) */
     float slope;                    /* of a rectifier below zero; 1 for none */
     float rate;                     /* of dropout */
-    bool whole_channels;            /* dropout of channels rather than of numbers */
-    size_t number;                  /* dropout: which of the network's it is */
+    bool whole_channels;            /* dropout of whole channels */
+    size_t number;                  /* dropout: its index among the network's dropout layers */
     size_t weight, bias;            /* a convolution may have no bias: IMP_NONE */
     size_t gamma, beta, running_mean, running_var;
 };
 
-/* (N, C, H, W) to (N, H, W, C), C padded with zeros up to out.channels: the first layer of all */
+/* (N, C, H, W) to (N, H, W, C), C padded with zeros up to out.channels: always the first layer */
 extern const imp_layer_kind imp_layer_arrange;
 extern const imp_layer_kind imp_layer_conv;
 extern const imp_layer_kind imp_layer_norm;
@@ -163,9 +164,9 @@ extern const imp_layer_kind imp_layer_first;
 extern const imp_layer_kind imp_layer_winograd;
 /* a 3x3 convolution of 64 to 64 channels on its own */
 extern const imp_layer_kind imp_layer_winograd_conv;
-/* batch norm, its rectifier and pool */
+/* batch norm with its rectifier and pool */
 extern const imp_layer_kind imp_layer_norm_pool;
-/* a convolution of 3x3 that is a sum of products of transformed tiles */
+/* a 3x3 convolution of any width by Winograd tiles */
 extern const imp_layer_kind imp_layer_tiled_conv;
 
 /* Batch norm's constants, as PyTorch's. */
@@ -193,13 +194,14 @@ static inline void imp_each_block(const imp_job *job, imp_parallel_body *body)
  * block, with what freeze() wrote to the shared memory. */
 void imp_infer_blocks(const imp_job *job);
 
-/* Tangents of layers without parameters. Linear ones: forward, or backward, of the tangent. A
- * rectifier: its slopes, which is what backward multiplies by. */
+/* Tangents of layers without parameters. For linear ones, forward or backward of the tangent. For a
+ * rectifier, multiplication by its slopes, as in backward. */
 void imp_tangent_by_forward(const imp_job *job);
 void imp_tangent_by_slopes(const imp_job *job);
 void imp_tangent_by_backward(const imp_job *job);
 
-/* Tangents of layers that are linear in their input and in their parameters: the product rule. */
+/* Tangents of layers that are linear in their input and in their parameters, by the product rule.
+ */
 void imp_tangent_of_product(const imp_job *job);
 void imp_tangent_of_product_backward(const imp_job *job);
 
@@ -209,20 +211,20 @@ static inline const float *imp_bias_of(const imp_layer *layer, const imp_pass *p
     return layer->bias == IMP_NONE ? NULL : pass->parameters + layer->bias;
 }
 
-/* x above zero, slope * x below; this way round NaN stays NaN, and no slope makes no -0 */
+/* x above zero, slope * x below; written so that NaN stays NaN and a slope of 0 gives no -0 */
 static inline float imp_rectify(float x, float slope)
 {
     return x < 0 ? (slope > 0 ? slope * x : 0) : x;
 }
 
-/* n floats rounded up to whole cache lines, so that arrays carved one after another stay aligned.
+/* Rounds up to whole cache lines, so that consecutive arrays stay aligned.
  */
 static inline size_t imp_lines(size_t floats)
 {
     return (floats + 15) / 16 * 16;
 }
 
-/* The shared memory of a pass for sums, which are kept in double. */
+/* The shared memory of a pass as doubles, for sums. */
 static inline double *imp_shared_doubles(const imp_pass *pass)
 {
     return (double *)(void *)pass->shared;

@@ -1,6 +1,6 @@
 /*
- * layout.c - the two places where the order of numbers changes: images (N, C, H, W) come in and
- * become (N, H, W, C), and flatten gives back PyTorch's order.
+ * layout.c - the two changes of memory layout: images come in as (N, C, H, W) and become (N, H, W,
+ * C), and flatten restores PyTorch's order.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void to_channels_last(imp_shape in, size_t channels, const float *image, 
             out[p * channels + c] = image[c * pixels + p];
 }
 
-/* The way back; channels beyond in's are left out. */
+/* The reverse; channels beyond in's are dropped. */
 static void to_channels_first(imp_shape in, size_t channels, const float *image, float *out)
 {
     size_t pixels = imp_shape_pixels(in);
@@ -48,7 +48,7 @@ static void arrange_backward_block(size_t block, int worker, void *context)
                           job->din[0] + n * imp_shape_floats(layer->in));
 }
 
-/* The gradient of the images, which few ask for. */
+/* The gradient of the images, which is rarely needed. */
 static void arrange_backward(const imp_job *job)
 {
     if (job->din[0])

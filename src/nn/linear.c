@@ -1,8 +1,8 @@
 /*
  * linear.c - y = W x + b with PyTorch's weights (out, in).
  *
- * Both products of the backward pass are the general kernel with the steps of a transposed matrix;
- * weight gradients are summed per block and the blocks in order.
+ * Both products of the backward pass use the general kernel with the strides of a transposed
+ * matrix; weight gradients are summed per block, and the blocks in order.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * model_file.c - a network as a safetensors file with PyTorch's names, and back.
  *
- * What the tensors cannot say - the description and the image size - is in the metadata, so that
- * the file alone is enough to build the network again.
+ * The description and the image size are in the metadata, so the file alone is enough to rebuild
+ * the network.
  */
 #include <imp/network.h>
 
@@ -82,7 +82,7 @@ static bool parse_input(const char *text, size_t size[3])
     return true;
 }
 
-/* Completes `wanted` from the file's metadata, or checks it against them. */
+/* Completes `wanted` from the file's metadata and checks what both state. */
 static imp_status settle_input(const imp_safetensors *file, imp_network_options *wanted,
                                imp_error *error)
 {
@@ -139,7 +139,8 @@ static bool fits(const imp_tensor *tensor, const imp_tensor_place *place)
     return true;
 }
 
-/* Before any weights are allocated: a small file that claims to be a large network costs nothing.
+/* Runs before any weights are allocated, so that a small file that claims to be a large network
+ * costs nothing.
  */
 static imp_status check_tensors(const imp_network *network, const imp_safetensors *file,
                                 imp_error *error)

@@ -1,8 +1,8 @@
 /*
- * network.c - a network's life: creation, initial weights, forward, backward.
+ * network.c - creates, initialises and runs networks, forward and backward.
  *
- * All memory of a step is one allocation, carved into named arrays when a batch is larger than any
- * before it and never touched otherwise.
+ * All memory of a step is one allocation, divided into named arrays when a batch is larger than any
+ * before it and never otherwise.
  */
 #include "nn/network.h"
 
@@ -19,7 +19,7 @@
 enum { SPANS = 1 + IMP_MAX_INPUTS, SUM_BLOCKS = 16 };
 
 /* Every tensor has its own sequence of random numbers, so that one layer's size does not change
- * another's start. */
+ * another's initial weights. */
 static void initialise(imp_network *network)
 {
     for (size_t i = 0; i < network->place_count; i++) {
@@ -48,7 +48,7 @@ void imp_network_options_init(imp_network_options *options, size_t size)
     imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-/* What a network can do beside the usual. */
+/* Optional capabilities of a network. */
 typedef struct abilities {
     bool has_tangents, reaches_inputs;
 } abilities;
@@ -112,7 +112,7 @@ imp_status imp_network_allocate(imp_network *network, imp_error *error)
     return enough ? IMP_OK : imp_fail_memory(error, "the network's weights");
 }
 
-/* Memory and initial weights for a draft, which is freed when there is none. */
+/* Allocates and initialises the weights of a draft, which is freed on failure. */
 static imp_status complete(imp_network **out, imp_error *error)
 {
     imp_status status = imp_network_allocate(*out, error);
@@ -159,7 +159,7 @@ void imp_network_free(imp_network *network)
     imp_release(network);
 }
 
-/* Blocks of images: enough to keep some threads busy, few enough that adding up their weight
+/* Blocks of images: enough to keep several threads busy, few enough that adding their weight
  * gradients costs little. They depend on the batch alone, never on the threads. */
 static size_t blocks_for(size_t images)
 {
@@ -174,15 +174,15 @@ static float *carve(float *base, size_t *used, size_t floats)
     return array;
 }
 
-/* Whether the gradient of layer i's output is that of the sum it goes into, and of nothing else. */
+/* Whether the gradient of layer i's output equals that of the sum which is its only reader. */
 static bool shares_gradient(const imp_network *network, size_t i, size_t reader)
 {
     return network->uses[i] == 1 && network->run.layers[reader].kind == &imp_layer_add;
 }
 
-/* How long each gradient lives, in steps of the backward pass, which takes the last layer first:
- * from its output's last reader to the layer itself. A layer's spans are the gradient of its output
- * and a spare array for each input, to be added to a gradient that another reader began. */
+/* Determines how long each gradient lives, in steps of the backward pass, which starts at the last
+ * layer: from its output's last reader to the layer itself. A layer's spans are the gradient of its
+ * output and a spare array for each input, for adding to a gradient that another reader wrote. */
 static void measure_gradients(imp_network *network, size_t images)
 {
     size_t layers = network->run.count;
@@ -215,7 +215,7 @@ static void measure_gradients(imp_network *network, size_t images)
     }
 }
 
-/* Places every array of a step for pass->images images; returns the floats needed. With base NULL
+/* Places every array of a step for pass->images images; returns the floats needed. If base is NULL
  * nothing is placed. */
 static size_t lay_out(imp_network *network, imp_pass *pass, float *base)
 {
@@ -243,9 +243,9 @@ static size_t lay_out(imp_network *network, imp_pass *pass, float *base)
     return used + network->gradient_floats;
 }
 
-enum { MAX_BATCH = 1 << 20 }; /* keeps every size below from overflowing, see plan.c */
+enum { MAX_BATCH = 1 << 20 }; /* no size below can overflow, see plan.c */
 
-/* Back to the places there were, after a larger batch found no memory. */
+/* Restores the previous layout after a larger batch found no memory. */
 static void lay_out_again(imp_network *network)
 {
     imp_pass pass = network->pass;
@@ -315,7 +315,7 @@ imp_status imp_network_forward_apart(imp_network *network, const float *images, 
         imp_job job = imp_network_job(network, i);
         job.layer->kind->forward(&job);
     }
-    network->images = NULL; /* no layer that reads them needs them in backward */
+    network->images = NULL; /* backward does not read them */
     memcpy(embeddings, network->activations[network->run.count - 1].values,
            count * imp_network_output_size(network) * sizeof *embeddings);
     network->forwarded = true;
@@ -371,8 +371,8 @@ static float *span_at(const imp_network *network, float *memory, size_t layer, s
     return memory + network->spans[layer * SPANS + which].at;
 }
 
-/* The gradient of input j goes where that lies, or to a spare array and is added to what another
- * reader of the input put there. */
+/* The gradient of input j goes straight to its place, or to a spare array if another reader of the
+ * input has already written there; then it is added. */
 void imp_network_place_gradients(const imp_network *network, size_t i, const float *last,
                                  float *memory, const float **dout, float **din)
 {

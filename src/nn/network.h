@@ -9,20 +9,20 @@
 /* The initial values of a tensor. */
 typedef struct imp_start {
     enum { IMP_START_CONSTANT, IMP_START_UNIFORM, IMP_START_NORMAL } kind;
-    double size; /* the constant; the bound of both sides; the deviation */
+    double size; /* the constant, the bound of the uniform or the deviation of the normal
+                    distribution */
 } imp_start;
 
-/* A named piece of one of the flat arrays. */
+/* A named tensor in one of the flat arrays. */
 typedef struct imp_tensor_place {
     char name[96];
     size_t rank, shape[4], count;
     size_t offset;
-    bool trained; /* lies in the parameters, else in the state */
+    bool trained; /* in the parameters, otherwise in the state */
     imp_start start;
 } imp_tensor_place;
 
-/* Layers in an order in which a layer's inputs come before it. The last one's output is the
- * network's. */
+/* Layers in topological order. The last one's output is the network's. */
 typedef struct imp_graph {
     imp_layer *layers;
     size_t count;
@@ -31,15 +31,16 @@ typedef struct imp_graph {
 /* How many layers read each layer's output. */
 void imp_graph_uses(const imp_graph *graph, size_t *uses);
 
-/* The batch norm that the convolution or linear layer `index` can take in when it is frozen: the
- * only reader of its output; or NULL. `uses` is what imp_graph_uses() found. */
+/* The batch norm that can be folded into the convolution or linear layer `index`, because it is the
+ * only reader of its output; or NULL. `uses` comes from imp_graph_uses(). */
 const imp_layer *imp_graph_fold(const imp_graph *graph, const size_t *uses, size_t index);
 
 /* One layer's output in the workspace. */
 typedef struct imp_activation {
     float *values;
     float *kept;
-    size_t owner; /* the layer whose output's gradient is also that of this one: itself, or a sum */
+    size_t
+        owner; /* the layer that owns the gradient of this output: itself, or a sum it goes into */
 } imp_activation;
 
 struct imp_network {
@@ -57,20 +58,20 @@ struct imp_network {
     size_t parameter_count, state_count;
     float *parameters, *gradients, *state;
     double *statistics;           /* (state_count): of the last batch */
-    const float *used_parameters; /* those that forward and backward compute with */
+    const float *used_parameters; /* those that forward and backward use */
     uint64_t step;                /* of the next forward */
     bool drops;
     bool has_tangents;   /* all layers of `run` have */
-    bool reaches_inputs; /* backward can give the gradient by the inputs (link.h) */
+    bool reaches_inputs; /* backward can compute the gradient of the inputs (link.h) */
 
     imp_pass pass;       /* of the last forward */
     const float *images; /* during a forward */
-    size_t capacity;     /* images the workspace is made for */
+    size_t capacity;     /* images the workspace has room for */
     float *workspace;    /* activations, what layers keep, shared and scratch memory, gradients */
     struct imp_span *spans; /* of the gradients, which lie in gradient_memory */
     float *gradient_memory;
     size_t gradient_floats;
-    bool forwarded; /* a forward pass waits for its backward */
+    bool forwarded; /* a forward pass awaits its backward pass */
 };
 
 /* Lays out the graph of a description, and the names and places of all tensors; allocates
@@ -80,9 +81,9 @@ imp_status imp_network_plan(imp_network *network, imp_error *error);
 /* Decides how the graph is computed; allocates network->run.layers and network->uses. */
 imp_status imp_network_fuse(imp_network *network, imp_error *error);
 
-/* A network that is planned and has no weights yet; arguments and failures are those of
- * imp_network_create(). Then memory for them, all zero: without it the network can only be looked
- * at, or freed. One with tangents has them in every layer, which fused blocks do not. */
+/* imp_network_draft() plans a network without weights; arguments and failures are those of
+ * imp_network_create(). Until imp_network_allocate() gives it weights, all zero, it can only be
+ * inspected or freed. With tangents no block is fused, since every layer must have them. */
 imp_status imp_network_draft(const char *description, const imp_network_options *options,
                              imp_network **out, imp_error *error);
 imp_status imp_network_draft_with_tangents(const char *description,
@@ -94,12 +95,12 @@ imp_status imp_network_allocate(imp_network *network, imp_error *error);
 imp_job imp_network_job(imp_network *network, size_t i);
 
 /* Where backward of layer i finds the gradient of its output and puts those of its inputs, in
- * `memory`, which is gradient_memory or laid out as that. `last` is the one of the network's
+ * `memory`, which is gradient_memory or has its layout. `last` is the gradient of the network's
  * output. */
 void imp_network_place_gradients(const imp_network *network, size_t i, const float *last,
                                  float *memory, const float **dout, float **din);
 
-/* Adds those that went to a spare array to what another reader of the input put there. */
+/* Adds gradients in spare arrays to what another reader of the input has written. */
 void imp_network_add_spares(const imp_network *network, size_t i, float *memory, float *const *din);
 
 #endif

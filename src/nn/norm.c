@@ -1,9 +1,9 @@
 /*
- * norm.c - batch normalisation on its own, any number of channels (Ioffe & Szegedy 2015), and the
- * rectifier behind it if there is one.
+ * norm.c - batch normalisation on its own, for any number of channels (Ioffe & Szegedy 2015), with
+ * the rectifier after it if there is one.
  *
- * A batch's moments are those of its blocks, merged, each taken about a number near its mean, so
- * that a large mean costs no digits.
+ * A batch's moments are merged from those of its blocks, each computed about an origin near the
+ * mean, so that a large mean costs no precision.
  */
 #include <math.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static double *sums_of(const imp_job *job, size_t block)
     return imp_shared_doubles(job->pass) + block * 2 * job->layer->in.channels;
 }
 
-/* Adds the blocks' sums up in order into the first block's. */
+/* Adds the blocks' sums, in order, to the first block's. */
 static void total_sums(const imp_job *job)
 {
     for (size_t block = 1; block < job->pass->blocks; block++)
@@ -271,7 +271,7 @@ static void forward_tangent(const imp_job *job)
     imp_each_block(job, tangent_block);
 }
 
-/* How the two sums of backward move. */
+/* The tangents of the two sums of backward. */
 static void backward_tangent_sum_block(size_t block, int worker, void *context)
 {
     (void)worker;

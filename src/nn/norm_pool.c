@@ -1,17 +1,17 @@
 /*
- * norm_pool.c - batch norm, the rectifier behind it and 2x2 max-pooling as one layer, for networks
- * that have tangents.
+ * norm_pool.c - batch norm, rectifier and 2x2 max pooling as one layer, for networks that have
+ * tangents.
  *
- * All three run one way per channel, so the winner of a window is the largest input, or the
- * smallest where gamma is negative, and only winners are normalised; a gradient comes back to
- * winners alone. So nothing of the map's size is computed but, of each number, what batch norm's
- * two means demand: an affine function of the input x and its tangent t. With xhat = r (x - mean),
- * m1 and m2 the means of dz and dz xhat over the batch, a and b those of t and t xhat, xhat moves
- * by r (t - a - b xhat) and r by -r^2 b, and
+ * All three are monotone per channel, so the winner of a window is the largest input, or the
+ * smallest where gamma is negative, and only winners are normalised and receive a gradient. All
+ * that is computed for the whole map is what batch norm's two means require: an affine function of
+ * the input x and its tangent t. With xhat = r (x - mean), m1 and m2 the means of dz and dz xhat
+ * over the batch, a and b those of t and t xhat, xhat moves by r (t - a - b xhat) and r by -r^2 b,
+ * and
  *
  *   dx = gamma r (dz - m1 - xhat m2)
  *
- * moves as the product that it is. (norm.c is the same without the pooling.)
+ * follows by the product rule. (norm.c is the same without the pooling.)
  */
 #include <math.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
     return pass->blocks * 2 * layer->in.channels * 2;
 }
 
-/* The same in float, of a few pixels. */
+/* The same in float, for a few pixels. */
 static size_t scratch(const imp_layer *layer, const imp_kernels *kernels)
 {
     (void)kernels;
@@ -104,7 +104,7 @@ static void means_of(const imp_job *job, double *first, double *second)
 
 /* ---- walking over a block ---- */
 
-/* Two rows of an image, or an odd last one: a stretch of numbers of the map, and the windows in it.
+/* Two rows of an image, or an odd last one: its range of the map, and the windows in it.
  */
 typedef struct band {
     size_t at, pixels;   /* of the map */
@@ -140,7 +140,7 @@ static bool next_band(walk *w, band *b)
     return true;
 }
 
-/* Adds a band's sums, which are small, to the block's. */
+/* Adds a band's float sums to the block's doubles. */
 static void flush(size_t count, float *restrict few, double *restrict sums)
 {
     for (size_t i = 0; i < count; i++) {
@@ -271,7 +271,7 @@ static void forward(const imp_job *job)
     imp_each_block(job, deviation_block);
     means_of(job, a.gradient, a.rstd);
     for (size_t c = 0; c < channels; c++) {
-        double rest = a.gradient[c]; /* what rounding the mean to float left over */
+        double rest = a.gradient[c]; /* the error of rounding the mean to float */
         double variance = a.rstd[c] - rest * rest;
         a.mean[c] = a.center[c] + rest;
         a.rstd[c] = 1 / sqrt(variance + IMP_NORM_EPS);
@@ -319,7 +319,7 @@ static void write_affine(size_t pixels, size_t channels, const kept_arrays *a,
     }
 }
 
-/* Adds a window's gradient to its winner, the first that equals it. */
+/* Adds a window's gradient to its winner, the first element equal to it. */
 static void add_to_winner(size_t channels, size_t line, const float *restrict x,
                           const float *restrict selected, const float *restrict gradient,
                           float *restrict to)
@@ -336,7 +336,7 @@ static void add_to_winner(size_t channels, size_t line, const float *restrict x,
     }
 }
 
-/* The gradient of the map, or with `tangent` how it moves, from the numbers in `a`. */
+/* The gradient of the map, or its tangent if `tangent` is given, from the coefficients in `a`. */
 static void write_gradient(const imp_job *job, size_t block, int worker, const imp_tangent *tangent)
 {
     size_t channels = job->layer->in.channels, line = job->layer->in.width * channels;
@@ -429,7 +429,7 @@ static void tangent_sum_block(size_t block, int worker, void *context)
     }
 }
 
-/* How xhat of the winner at output i moves, and xhat itself. */
+/* The tangent of xhat of the winner at output i, and xhat itself. */
 static inline double moved_xhat(const kept_arrays *a, size_t i, size_t c, double *xhat)
 {
     *xhat = a->rstd[c] * (a->selected[i + c] - a->mean[c]);
@@ -506,7 +506,7 @@ static void backward_tangent(const imp_job *job)
     double count = (double)(pass->images * imp_shape_pixels(layer->in));
     kept_arrays a = arrays_of(job);
     imp_each_block(job, moved_sum_block);
-    /* the sums of the first block are free for the means after they are taken, channel by channel
+    /* once read, the sums of the first block make room for the means, channel by channel
      */
     double *m1 = sums_of(job, 0), *m2 = m1 + layer->in.channels;
     means_of(job, m1, m2);

@@ -1,7 +1,7 @@
 /*
- * onnx.c - writes the ONNX graph of a network, whose layers write their own nodes.
+ * onnx.c - writes a network as ONNX; each layer writes its own nodes.
  *
- * Field numbers are those of onnx.proto (version 1.8 and later); each stands beside its name.
+ * Field numbers are those of onnx.proto (version 1.8 and later), with their names beside them.
  */
 #include "nn/onnx.h"
 
@@ -166,7 +166,7 @@ void imp_onnx_float(imp_onnx_node *node, const char *name, float value)
     end_attribute(node, &attribute, 1 /* FLOAT */);
 }
 
-/* A layer that writes nothing puts out what it got. The last flatten is write_end()'s. */
+/* A layer that writes nothing passes its input on. The last flatten is left to write_end(). */
 static void write_layers(imp_onnx *onnx, const size_t *uses)
 {
     const imp_graph *graph = &onnx->network->graph;
@@ -184,7 +184,7 @@ static void write_layers(imp_onnx *onnx, const size_t *uses)
     }
 }
 
-/* Changes nothing where all is flat, and names the output. */
+/* Flattens, which changes nothing if the output is flat already, and names the output. */
 static void write_end(imp_onnx *onnx)
 {
     const imp_graph *graph = &onnx->network->graph;

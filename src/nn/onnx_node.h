@@ -1,6 +1,6 @@
 /*
- * onnx_node.h - what a kind of layer writes its ONNX with: nodes that read the layer's inputs,
- * named tensors, attributes.
+ * onnx_node.h - how layers write ONNX: nodes that read the layer's inputs, named tensors,
+ * attributes.
  */
 #ifndef IMP_NN_ONNX_NODE_H
 #define IMP_NN_ONNX_NODE_H
@@ -14,15 +14,15 @@ typedef struct imp_onnx_node {
     imp_message message;
 } imp_onnx_node;
 
-/* A node that reads the layer's inputs or, from a layer's second node on, what its last one put
- * out. */
+/* A node that reads the layer's inputs or, from a layer's second node on, the output of the one
+ * before. */
 imp_onnx_node imp_onnx_begin(imp_onnx *onnx, const imp_layer *layer);
 
 /* Adds the layer's weights and, if it has one, its bias to the node's inputs, with the batch norm
- * folded in that follows it (norm not NULL); then it has a bias in any case. */
+ * that follows folded in if `norm` is not NULL; then there always is a bias. */
 void imp_onnx_weights(imp_onnx_node *node, const imp_layer *layer, const imp_layer *norm);
 
-/* Adds a tensor of the network as it is, a parameter or a running statistic at that place. */
+/* Adds a tensor of the network unchanged: the parameter or running statistic at that offset. */
 void imp_onnx_parameter(imp_onnx_node *node, size_t place);
 void imp_onnx_statistic(imp_onnx_node *node, size_t place);
 

@@ -1,6 +1,6 @@
 /*
  * optimizer.c - RMSProp (Tieleman & Hinton 2012), SGD and Adam (Kingma & Ba 2015), with PyTorch's
- * formulas: the root of the mean square plus eps divides the gradient, and weight decay is
+ * formulas: the gradient is divided by the root of the mean square, plus eps, and weight decay is
  * decoupled from the gradient.
  */
 #include <imp/optimizer.h>
@@ -114,7 +114,7 @@ static void step_adam(imp_optimizer *o, float *parameters, const float *gradient
     float rest1 = (float)(1 - o->options.beta1), rest2 = (float)(1 - o->options.beta2);
     float eps = (float)o->options.eps;
     float *mean = o->state, *square = o->state + o->count;
-    /* the averages start at zero; these undo the bias towards it */
+    /* bias correction, since the averages start at zero */
     float size = (float)(rate / (1 - pow(o->options.beta1, (double)o->steps)));
     float root = (float)sqrt(1 - pow(o->options.beta2, (double)o->steps));
     for (size_t i = 0; i < o->count; i++) {

@@ -1,8 +1,9 @@
 /*
- * plan.c - from a description and an image size to a graph of layers, each of which plans itself.
+ * plan.c - turns a description and an image size into a graph of layers, each of which plans
+ * itself.
  *
- * The layers are in an order in which all inputs of a layer come before it. The list of kinds is
- * here, and the brackets of residuals.
+ * The layers are in topological order. This file has the list of kinds and handles the brackets of
+ * residuals.
  */
 #include "nn/plan.h"
 
@@ -21,7 +22,7 @@ static const imp_layer_kind *const kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- words ---- */
+/* ---- parsing a layer ---- */
 
 static const char *end_of(const imp_plan *plan)
 {
@@ -138,7 +139,7 @@ size_t imp_plan_tensor(imp_plan *plan, const char *name, bool trained, size_t ra
 
 /* ---- the graph ---- */
 
-/* A layer that reads the current value and becomes it. */
+/* Adds a layer that reads the current value and replaces it. */
 static imp_layer *add_layer(imp_plan *plan, const imp_layer_kind *kind)
 {
     imp_graph *graph = &plan->network->graph;
@@ -169,7 +170,7 @@ void imp_plan_drop(imp_plan *plan)
     scope_of(plan)->value = graph->layers[--graph->count].input[0];
 }
 
-/* Enters a residual's body or shortcut, which begins with what came into the residual. */
+/* Enters a residual's body or shortcut, which starts from the residual's input. */
 static void enter(imp_plan *plan, const char *part, size_t entry, size_t body)
 {
     const imp_scope *outer = &plan->scopes[plan->depth - 1];
@@ -280,8 +281,8 @@ static imp_status check_input(const imp_network_options *o, imp_error *error)
 static imp_status plan_all(imp_plan *plan, const imp_description *description)
 {
     imp_network *network = plan->network;
-    /* each step is at most one layer and has at most four tensors; the images are arranged before
-     * the first and flattened behind the last */
+    /* each step is at most one layer and has at most four tensors; one layer more arranges the
+     * images before the first, and one flattens after the last */
     network->graph.layers = imp_allocate_zeroed(description->count + 2, sizeof(imp_layer));
     network->places = imp_allocate_zeroed(4 * description->count, sizeof *network->places);
     if (!network->graph.layers || !network->places)
@@ -294,10 +295,10 @@ static imp_status plan_all(imp_plan *plan, const imp_description *description)
             return status;
         if (imp_shape_floats(network->graph.layers[network->graph.count - 1].out) > MAX_MAP)
             return imp_fail(plan->error, IMP_EINVAL,
-                            "layer %zu, '%.*s', would put out more than 2^32 numbers per image",
-                            i + 1, (int)plan->step->length, plan->step->text);
+                            "layer %zu, '%.*s', would have more than 2^32 outputs per image", i + 1,
+                            (int)plan->step->length, plan->step->text);
     }
-    /* an embedding is in PyTorch's order, said or not */
+    /* an embedding is in PyTorch's order, with or without an explicit flatten */
     static const imp_step flatten = {.kind = IMP_STEP_LAYER, .text = "flatten", .length = 7};
     plan->step = &flatten;
     return plan_step(plan);

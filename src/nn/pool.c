@@ -1,8 +1,9 @@
 /*
- * pool.c - 2x2 max-pooling on its own, any number of channels; an odd last row or column is left
- * out.
+ * pool.c - 2x2 max pooling on its own, for any number of channels; an odd last row or column is
+ * dropped.
  *
- * The winner is not stored: the first input of the window equal to the output is it, as in PyTorch.
+ * The winner is not stored: it is the first input of the window that equals the output, as in
+ * PyTorch.
  */
 #include "nn/pool.h"
 
@@ -52,7 +53,8 @@ static void infer(const imp_layer *layer, const imp_kernels *kernels, const floa
             }
 }
 
-/* Which input is output `at`: that of channel c in the window that begins at `window`. */
+/* The index of the input that became output `at`: of channel c in the window that begins at
+ * `window`. */
 static size_t winner_of(const imp_job *job, size_t window, size_t c, size_t at)
 {
     size_t channels = job->layer->in.channels, line = job->layer->in.width * channels;

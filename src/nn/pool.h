@@ -4,7 +4,7 @@
 
 #include "nn/plan.h"
 
-/* Halves the map; an odd last row or column is left out. */
+/* Halves the map; an odd last row or column is dropped. */
 imp_status imp_pool_plan(imp_plan *plan, imp_layer *layer);
 
 /* The upper left input of the window of output pixel (row, column) of image n. */

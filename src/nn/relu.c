@@ -1,6 +1,6 @@
 /*
- * relu.c - the rectifiers: max(x, 0), and the leaky one, which lets a part of what is below zero
- * through.
+ * relu.c - the rectifiers: ReLU, max(x, 0), and leaky ReLU, which scales negative values by a small
+ * slope.
  */
 #include "nn/onnx_node.h"
 #include "nn/plan.h"

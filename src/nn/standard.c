@@ -1,9 +1,9 @@
 /*
- * standard.c - vectors in the scale that training begins with: every feature centred and divided by
- * its own spread, which are those of the data and are not learned.
+ * standard.c - standardises vectors: every feature is centred and divided by its spread, both
+ * computed from the data and not learned.
  *
- * It is the first layer of a network that takes vectors. Whoever knows the data writes its two
- * tensors, input.center and input.factor; until then it changes nothing.
+ * It is the first layer of a network that takes vectors. Training writes its two tensors,
+ * input.center and input.factor; until then it changes nothing.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static imp_status plan(imp_plan *plan, imp_layer *layer)
     imp_status status = imp_take_end(plan);
     if (status)
         return status;
-    enum { ARRANGED = 2 }; /* the layer that arranges images comes before all */
+    enum { ARRANGED = 2 }; /* the layer that arranges images always comes first */
     size_t features = layer->in.channels;
     if (plan->depth > 0 || plan->network->graph.count != ARRANGED ||
         imp_shape_pixels(layer->in) != 1)
@@ -63,7 +63,7 @@ static size_t shared(const imp_layer *layer, const imp_pass *pass)
     return imp_lines(frozen(layer));
 }
 
-/* The statistics of a batch are those that it has, so that following them changes nothing. */
+/* The statistics it reports for a batch are its own, so that following them changes nothing. */
 static void forward(const imp_job *job)
 {
     const imp_layer *layer = job->layer;
@@ -83,7 +83,7 @@ static void backward(const imp_job *job)
         job->din[0][i] = job->dout[i] * factor[i % features];
 }
 
-/* No parameter comes before it, so nothing moves. */
+/* No parameter comes before it, so its tangent is zero. */
 static void no_tangent(const imp_job *job)
 {
     (void)job;

@@ -1,9 +1,9 @@
 /*
- * statistics.h - batch norm's running statistics, apart from the forward pass that moves them.
+ * statistics.h - updates batch norm's running statistics separately from the forward pass.
  *
- * What a pass computes does not depend on the running statistics, only what comes after training
- * does. So passes may be made in any order, or by several processes, and the running statistics
- * follow their batches in one order afterwards.
+ * A training pass does not depend on the running statistics; only evaluation does. So passes may
+ * run in any order, or in several processes, and the running statistics are updated in a fixed
+ * order of batches afterwards.
  */
 #ifndef IMP_NN_STATISTICS_H
 #define IMP_NN_STATISTICS_H
@@ -14,15 +14,15 @@
 imp_status imp_network_forward_apart(imp_network *network, const float *images, size_t count,
                                      float *embeddings, imp_error *error);
 
-/* The means and unbiased variances of the last pass, *count of them; good until the next one. */
+/* The means and unbiased variances of the last pass, *count of them; valid until the next one. */
 const double *imp_network_statistics(const imp_network *network, size_t *count);
 
-/* Moves the running statistics towards those of a batch. After imp_network_forward_apart() it is
- * what imp_network_forward() does, to the bit. */
+/* Moves the running statistics towards those of a batch. Together with imp_network_forward_apart()
+ * this does what imp_network_forward() does, to the bit. */
 void imp_network_follow(imp_network *network, const double *statistics);
 
-/* Gives `to`, which begins with the layers of `from`, what these know of the data without having
- * learned it: running statistics, and what the layer standard was told. */
+/* Copies to `to`, which begins with the layers of `from`, the state that is not learned: running
+ * statistics, and the tensors of the layer standard. */
 void imp_network_take_state(imp_network *to, const imp_network *from);
 
 #endif

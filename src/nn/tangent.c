@@ -1,10 +1,9 @@
 /*
- * tangent.c - tangents that several kinds of layers have alike, made of their forward and backward.
+ * tangent.c - tangents shared by several kinds of layers, built from their forward and backward.
  *
- * A linear map is its own tangent. Of y = W x the product rule says dy = W dx + dW x, and backward,
- * which gives W'g to the input and g x' to the weights, is such a product once more: so both
- * tangents are two calls of what the layer has already, each with one factor replaced by its
- * tangent.
+ * A linear map is its own tangent. For y = W x the product rule gives dy = W dx + dW x, and
+ * backward, which passes W'g to the input and g x' to the weights, is such a product again: so both
+ * tangents are two calls of existing functions, each with one factor replaced by its tangent.
  */
 #include "nn/layer.h"
 
@@ -56,8 +55,8 @@ static void add(const imp_pass *pass, imp_shape shape, const float *from, float 
     imp_parallel(pass->blocks, pass->threads, add_block, &sum);
 }
 
-/* The layer with one factor moved: the weights, and with them the bias, or else the input, to which
- * a bias adds nothing. */
+/* The layer with one factor replaced by its tangent: the weights and bias, or the input, where the
+ * bias is left out. */
 typedef struct moved_factor {
     imp_layer layer;
     imp_pass pass;
@@ -104,7 +103,7 @@ void imp_tangent_of_product_backward(const imp_job *job)
 {
     const imp_tangent *tangent = job->tangent;
     moved_factor moved;
-    /* the gradient moves: the weights' by it and the input, the input's by it and the weights */
+    /* the tangent of the gradient with the input and the weights */
     moved.pass = *job->pass;
     moved.pass.gradients = tangent->gradients;
     moved.job = *job;
@@ -114,7 +113,7 @@ void imp_tangent_of_product_backward(const imp_job *job)
     job->layer->kind->backward(&moved.job);
     if (!tangent->in[0])
         return;
-    /* the input and the weights move, and the gradient stays */
+    /* the gradient with the tangents of input and weights */
     move_input(job, &moved);
     moved.pass.parameters = tangent->parameters;
     moved.job.din[0] = tangent->din[0] ? tangent->spare : NULL;

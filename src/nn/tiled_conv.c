@@ -1,10 +1,10 @@
 /*
  * tiled_conv.c - 3x3 convolution with stride 1 between wide layers, by Winograd's tiles.
  *
- * The general road's (conv.c) place is taken where the channels fill whole vectors. Forward, and
- * the gradient of the input, which is a convolution as well, are cut by images. The gradient of the
- * weights has no parts to be added up, which would be large: all threads transform a few tiles, and
- * then each multiplies at other points of the transform.
+ * Used instead of the general path (conv.c) if the channels fill whole vectors. Forward and the
+ * input gradient, which is a convolution as well, are divided by images. The weight gradient has no
+ * partial sums per block, which would be large: all threads transform a few tiles, and then each
+ * multiplies at its own points of the transform.
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass
     size_t outputs = layer->out.channels;
     const float *weight = pass->parameters + layer->weight, *bias = imp_bias_of(layer, pass);
     float *shift = frozen + matrices(layer);
-    /* the factors stand where the shifts will, until they are used */
+    /* the factors are kept where the shifts will be, until they are used */
     for (size_t o = 0; o < outputs; o++)
         shift[o] = imp_running_fold(norm, pass, o, 0).scale;
     pass->kernels->convolve_weights(weight, layer->inputs, outputs, false, shift, 0, layer->inputs,
@@ -116,7 +116,7 @@ static void forward(const imp_job *job)
     imp_each_block(job, forward_block);
 }
 
-/* What the gradient of the weights takes a number of tiles at a time. */
+/* The weight gradient of some tiles. */
 typedef struct tiles_job {
     const imp_job *job;
     imp_maps maps;

@@ -12,7 +12,7 @@
 /* What lies in job->kept. */
 typedef struct kept_arrays {
     float *y;        /* (N, H, W, 64) the convolution */
-    float *selected; /* (N, H/2, W/2, 64) its winners */
+    float *selected; /* (N, H/2, W/2, 64) its window maxima */
     float *forward;  /* transformed weights */
     float *adjoint;
     imp_norm *norm;
@@ -44,8 +44,7 @@ static size_t kept(const imp_layer *layer, const imp_pass *pass)
            pass->images * (out_floats(layer) + in_floats(layer));
 }
 
-/* A block's part of the weight gradient in backward; its moments or sums, before that, take the
- * same place. */
+/* A block's part of the weight gradient in backward; before that, its moments or sums are there. */
 static size_t shared(const imp_layer *layer, const imp_pass *pass)
 {
     return pass->blocks * imp_winograd_floats(layer);

@@ -1,16 +1,15 @@
 /*
- * winograd_conv.c - a 3x3 convolution of 64 to 64 channels on its own, by the kernels of the fused
- * block.
+ * winograd_conv.c - a 3x3 convolution of 64 to 64 channels on its own, with the kernels of the
+ * fused block.
  *
- * Networks that have tangents run it: there a convolution's output and the gradient of it are
- * needed for themselves.
+ * For networks that have tangents, which need a convolution's output and its gradient explicitly.
  */
 #include "nn/layer.h"
 
 enum { ROW_BLOCKS = 8 };
 
 /* transformed weights, then in backward those of the adjoint and a block's part of the weight
- * gradient each; in forward the blocks' moments, which nobody asks for, lie there */
+ * gradient each; in forward the blocks' moments, which are not used */
 static size_t shared(const imp_layer *layer, const imp_pass *pass)
 {
     return (2 + pass->blocks) * imp_winograd_floats(layer);
@@ -99,7 +98,7 @@ static void weight_gradient_block(size_t block, int worker, void *context)
                           pass->gradients + job->layer->weight);
 }
 
-/* One sum per channel and block, each block's in the place of its part, which has served. */
+/* One sum per channel and block, stored over the block's part, which is no longer needed. */
 static void bias_block(size_t block, int worker, void *context)
 {
     (void)worker;
