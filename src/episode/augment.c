@@ -1,11 +1,11 @@
 /*
- * augment.c - crops, flips and colours for photographs, small affine changes and thicker or thinner
- * strokes for drawings.
+ * augment.c - augmentation: crops, flips and colour changes for photographs, small affine changes
+ * and thicker or thinner strokes for drawings.
  *
- * Every picture draws the same count of random numbers in the same order, whatever is asked for: to
- * turn one change on leaves the others as they were, and any episode can be made again alone. A
- * picture is read once, where the inverse of its affine change leads, between four pixels. What
- * lies outside is paper on drawings, whose ink is high, and elsewhere the picture mirrored.
+ * Every picture draws the same number of random numbers in the same order, whatever is enabled: so
+ * enabling one change does not affect the others, and any episode can be reproduced alone. The
+ * affine change is applied in one step, by its inverse, with bilinear interpolation. Outside of the
+ * picture is paper for drawings, whose ink is high, and otherwise the mirrored picture.
  */
 #include "episode/augment.h"
 
@@ -18,15 +18,16 @@
 #include "base/random.h"
 #include "data/dataset.h"
 
-/* One picture's change. */
+/* The change of one picture. */
 typedef struct change {
-    float across[2], down[2]; /* (x, y) in the source of a step to the right and of one down */
-    float begin[2];           /* (x, y) in the source of the first pixel */
+    float across[2],
+        down[2];    /* (x, y) step in the source for one pixel to the right and one down */
+    float begin[2]; /* (x, y) in the source of the first pixel */
     float brightness, contrast, saturation; /* factors */
     float stroke;                           /* thicker above 0, thinner below */
 } change;
 
-/* ---- what is asked for ---- */
+/* ---- checking ---- */
 
 static const struct {
     const char *name;
@@ -81,14 +82,14 @@ static double spread(imp_random *random, double most)
 static change draw_change(imp_random *random, const imp_augmentation *wanted, size_t side)
 {
     double flip = imp_random_uniform(random) < wanted->flip ? -1 : 1;
-    /* by whole pixels, so that a picture that is only moved stays sharp */
+    /* by whole pixels, so that a shift alone keeps the picture sharp */
     double right = round(spread(random, wanted->shift * (double)side));
     double below = round(spread(random, wanted->shift * (double)side));
     double angle = spread(random, wanted->turn) * (3.14159265358979323846 / 180);
     double scale = exp(spread(random, log1p(wanted->zoom)));
     double shear = spread(random, wanted->shear);
 
-    /* Where a pixel comes from, seen from the middle: flipped, slanted, turned, scaled, moved. */
+    /* Where a pixel comes from, relative to the middle: flip, shear, rotation, scale, shift. */
     double c = cos(angle) / scale, s = sin(angle) / scale;
     double across[2] = {flip * c, flip * s}, down[2] = {c * shear - s, s * shear + c};
     double middle = ((double)side - 1) / 2;
@@ -105,7 +106,7 @@ static change draw_change(imp_random *random, const imp_augmentation *wanted, si
 
 /* ---- moving ---- */
 
-/* Mirrors a position beyond the first or the last pixel back inside. */
+/* Reflects a position outside the picture back inside. */
 static ptrdiff_t mirrored(ptrdiff_t at, ptrdiff_t side)
 {
     if (side == 1)
@@ -134,7 +135,7 @@ static float pixel_at(const plane *from, ptrdiff_t x, ptrdiff_t y)
     return from->pixels[mirrored(y, from->side) * from->side + mirrored(x, from->side)];
 }
 
-/* The value at (x, y), between four pixels. */
+/* The bilinearly interpolated value at (x, y). */
 static float value_at(const plane *from, float x, float y)
 {
     float left = floorf(x), top = floorf(y), u = x - left, v = y - top;
@@ -169,9 +170,9 @@ static float extreme(float a, float b, bool highest)
     return highest == (a > b) ? a : b;
 }
 
-/* Goes a part of the way to the highest, or the lowest, of a pixel and its eight neighbours; beyond
- * the edge it is as at the edge. `lines` are the picture, and are written over with the extremes of
- * a pixel and its two neighbours in the line. */
+/* Moves each pixel part of the way to the maximum, or the minimum, of itself and its eight
+ * neighbours (dilation or erosion), replicating the edge. `lines` holds the picture and is
+ * overwritten with the extremes within rows. */
 static void draw_strokes(float *lines, ptrdiff_t side, float stroke, float *picture)
 {
     bool thicker = stroke > 0;
@@ -200,7 +201,7 @@ static float clipped(float value)
     return value < 0 ? 0 : value > 1 ? 1 : value;
 }
 
-/* On values from 0 to 1, to which normalised ones are taken back. */
+/* On values from 0 to 1, for which normalisation is undone and redone. */
 static void change_colours(const imp_dataset *dataset, const change *by, float *picture)
 {
     size_t channels = dataset->channels, count = (size_t)dataset->size * dataset->size;
@@ -256,7 +257,7 @@ void imp_augment(const imp_dataset *dataset, const imp_episode_options *options,
         return;
     imp_random random = imp_random_start(
         options->seed, IMP_STREAM_AUGMENT + (uint32_t)options->purpose, episode->index);
-    size_t room = imp_picture_bytes(dataset); /* a pixel is a byte there */
+    size_t room = imp_picture_bytes(dataset); /* one byte per pixel there */
     for (size_t i = 0; i < imp_episode_size(episode); i++) {
         change drawn = draw_change(&random, wanted, dataset->size);
         change_picture(dataset, wanted, &drawn, pixels + i * room, scratch);

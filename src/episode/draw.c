@@ -1,9 +1,9 @@
 /*
  * draw.c - draws an episode: groups, then classes of each group, then images of each class.
  *
- * Whatever is drawn is a uniformly random subset: a shuffle that stops when it has enough.
- * Supports, queries and unlabelled images of a class are consecutive pieces of one such shuffle,
- * which is why they never share an image.
+ * Every draw is a uniformly random subset: a shuffle that stops when it has enough. Supports,
+ * queries and unlabelled images of a class are consecutive parts of one such shuffle, so they never
+ * share an image.
  */
 #include "episode/draw.h"
 
@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-/* The labelled part of a class is a sequence of its own in IMP_STREAM_SPLIT, above those that split
- * the classes. */
+/* Random sequences for the labelled part of a class, in IMP_STREAM_SPLIT after those that split the
+ * classes. */
 #define LABELED_SEQUENCE ((uint64_t)3 << 32)
 
 static uint32_t stream_of(imp_purpose purpose)
@@ -99,7 +99,7 @@ struct imp_drawer {
     uint32_t shot;
 };
 
-/* The images of a class, those that are labelled for all time first. */
+/* The images of a class, with the permanently labelled ones first. */
 static void list_images(imp_drawer *work, uint32_t class_number, const imp_class_info *about)
 {
     for (size_t i = 0; i < about->images; i++)
@@ -112,7 +112,7 @@ static void list_images(imp_drawer *work, uint32_t class_number, const imp_class
                   imp_labeled_count(work->plan, about->images));
 }
 
-/* Draws from one class; a distractor gives unlabelled images only. */
+/* Draws from one class; a distractor gives only unlabelled images. */
 static void draw_class(imp_drawer *work, uint32_t class_number, int32_t truth, bool distractor)
 {
     const imp_episode_plan *plan = work->plan;
@@ -152,7 +152,7 @@ static void draw_group(imp_drawer *work, uint32_t group, int32_t truth, bool dis
         draw_class(work, work->classes[i], truth, distractor);
 }
 
-/* Unlabelled images come class by class and would betray their classes by their order. */
+/* Unlabelled images are drawn class by class, so their order would reveal their classes. */
 static void shuffle_unlabeled(imp_drawer *work)
 {
     list *unlabeled = &work->unlabeled;
@@ -195,7 +195,7 @@ static void put(imp_episode *episode, size_t at, const list *from, bool labeled)
         episode->labels[at + i] = labeled ? from->truth[i] : -1;
 }
 
-/* Shuffles what the plan allows and fills the three lists; `way` labels and `groups` in all. */
+/* Draws from what the plan allows and fills the three lists; `way` labels and `groups` in total. */
 static void draw_lists(imp_drawer *work, uint64_t index, uint32_t *way, uint32_t *groups)
 {
     const imp_episode_plan *plan = work->plan;

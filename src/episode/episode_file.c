@@ -1,9 +1,8 @@
 /*
- * episode_file.c - files of episodes: JSON Lines whose first line names the data by its
+ * episode_file.c - episode files: JSON Lines whose first line identifies the data by its
  * fingerprint.
  *
- * Whoever replays such a file instead of drawing scores the identical tasks: two programs, or two
- * versions of one.
+ * Programs that replay such a file instead of drawing score identical tasks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +95,8 @@ static imp_status check_head(const imp_dataset *dataset, const json_t *head, siz
     return IMP_OK;
 }
 
-/* Handles line `number`, from 1: the head or one episode; the file has at most `most` of those. */
+/* Handles line `number`, from 1: the header or one episode; the file has at most `most` episodes.
+ */
 static imp_status read_line(const imp_dataset *dataset, const char *line, size_t length,
                             size_t number, size_t most, size_t *count, imp_episodes *out,
                             imp_error *error)

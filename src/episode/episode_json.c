@@ -1,5 +1,6 @@
 /*
- * episode_json.c - an episode as JSON, with names for numbers, so that any program can read it.
+ * episode_json.c - an episode as JSON, with names instead of numbers, so that any program can read
+ * it.
  *
  *     {"index": 4711, "kind": "classes", "way": 2,
  *      "classes": ["Greek/character07", "Greek/character09@90"],
@@ -97,7 +98,7 @@ imp_status imp_episode_to_json(const imp_dataset *dataset, const imp_episode *ep
     if (status)
         return status;
     size_t queries = episode->supports, unlabeled = queries + episode->queries;
-    /* json_pack() releases what it was given also when one of them is NULL. */
+    /* json_pack() releases its arguments even if one of them is NULL. */
     json_t *value =
         json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "index", (json_int_t)episode->index,
                   "kind", kind_names[episode->kind], "way", (json_int_t)episode->way, "classes",
@@ -175,8 +176,8 @@ static int64_t group_of(const imp_dataset *dataset, const imp_episode *episode, 
     return about.super_class;
 }
 
-/* Finds what each label stands for by its images, all of which must be of the class that `names`
- * gives the label. */
+/* Finds the class of each label from its images, which must all be of the class that `names` gives.
+ */
 static imp_status read_classes(const imp_dataset *dataset, const json_t *names,
                                imp_episode *episode, imp_error *error)
 {
@@ -205,7 +206,7 @@ static imp_status read_classes(const imp_dataset *dataset, const json_t *names,
     return IMP_OK;
 }
 
-/* An unsupervised episode has unlabelled images only; any other has queries, and supports of every
+/* An unsupervised episode has only unlabelled images; any other has queries, and supports of every
  * label. */
 static imp_status check_parts(const json_t *names, const imp_episode *episode, imp_error *error)
 {
@@ -236,7 +237,7 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sets *twice to a number that occurs more than once, or leaves it alone. */
+/* Sets *twice to a number that occurs more than once, if there is one. */
 static imp_status find_twice(const uint32_t *numbers, size_t count, int64_t *twice,
                              imp_error *error)
 {

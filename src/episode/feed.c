@@ -1,10 +1,10 @@
 /*
- * feed.c - draws, assembles and augments episodes beside the training step that uses earlier ones.
+ * feed.c - draws, assembles and augments episodes during the training steps that use earlier ones.
  *
- * One thread fills a ring of tasks. Episodes are named by their index, so what comes out does not
- * depend on when the thread ran, nor on whether the system had one to give: without it each task is
- * made when it is asked for. The caller holds one slot of the ring while it works on its task.
- * All memory is taken at the start: a training run draws millions of episodes.
+ * One thread fills a ring of tasks. Episodes are determined by their index, so the result does not
+ * depend on when the thread runs, or whether there is one: without it each task is made on request.
+ * The caller holds one slot of the ring while it works on its task. All memory is allocated at the
+ * start, since a training run draws millions of episodes.
  */
 #include <pthread.h>
 
@@ -29,9 +29,9 @@ struct imp_feed {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     /* Under the mutex: */
-    size_t ready; /* tasks that wait for the caller */
-    size_t first; /* where the first of them is */
-    bool lent;    /* the caller works on the task before it */
+    size_t ready; /* tasks waiting for the caller */
+    size_t first; /* slot of the first of them */
+    bool lent;    /* the caller holds the task before it */
     bool stop;
 };
 
@@ -77,7 +77,7 @@ static void clear(imp_feed *feed)
     imp_release(feed);
 }
 
-/* The next episode that is wanted at `index` or behind it. */
+/* The next wanted episode, at `index` or after it. */
 static uint64_t find_next(const imp_feed_share *share, uint64_t index)
 {
     uint64_t in_turn = index % share->of;
@@ -151,14 +151,14 @@ imp_status imp_feed_open_share(const imp_dataset *dataset, const imp_episode_opt
 
 imp_status imp_feed_next(imp_feed *feed, const imp_task **task, imp_error *error)
 {
-    (void)error; /* nothing can fail once the memory is there */
+    (void)error; /* nothing can fail once memory is allocated */
     if (!feed->threaded) {
         fill(feed, feed->ring);
         *task = feed->ring;
         return IMP_OK;
     }
     pthread_mutex_lock(&feed->mutex);
-    if (feed->lent) { /* the caller is done with the task it had */
+    if (feed->lent) { /* the caller is done with its previous task */
         feed->lent = false;
         pthread_cond_broadcast(&feed->changed);
     }

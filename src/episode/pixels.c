@@ -1,8 +1,8 @@
 /*
- * pixels.c - an episode's images as the numbers a network takes.
+ * pixels.c - converts an episode's images to the input of a network.
  *
- * Vectors are such numbers. Of pictures, a byte has only 256 values, so scaling and normalising is
- * looking up in a table; turned classes are turned on the way.
+ * Vectors are copied. A byte of a picture has only 256 values, so scaling and normalising is a
+ * table lookup; rotated classes are rotated on the way.
  */
 #include "episode/pixels.h"
 
@@ -12,7 +12,7 @@
 
 enum { VALUES = 256, MOST_CHANNELS = 3 };
 
-/* One plane, read in the order that turns it counter-clockwise. */
+/* Converts one plane, rotated counter-clockwise. */
 static void convert(const uint8_t *from, uint32_t size, uint32_t turns, const float *table,
                     float *to)
 {

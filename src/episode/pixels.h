@@ -1,4 +1,4 @@
-/* pixels.h - any images of a dataset as floats. */
+/* pixels.h - converts any images of a dataset to floats. */
 #ifndef IMP_EPISODE_PIXELS_H
 #define IMP_EPISODE_PIXELS_H
 

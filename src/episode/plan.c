@@ -1,8 +1,9 @@
 /*
- * plan.c - settles an episode's options and refuses what cannot be drawn, naming who is too small.
+ * plan.c - completes an episode's options and refuses those that cannot be drawn, naming the class
+ * that is too small.
  *
- * The check looks at every class that might be drawn and not at those that are, so that a training
- * run cannot fail on its millionth episode.
+ * Every class that might be drawn is checked, so that a training run cannot fail on its millionth
+ * episode.
  */
 #include "episode/plan.h"
 
@@ -128,7 +129,7 @@ static bool in_pool(const imp_episode_options *options, imp_split split)
 {
     switch (options->pool) {
     case IMP_POOL_OF_PURPOSE:
-        return split == (imp_split)options->purpose; /* the two enums name the same three */
+        return split == (imp_split)options->purpose; /* both enums have the same three values */
     case IMP_POOL_TRAIN:
         return split == IMP_SPLIT_TRAIN;
     case IMP_POOL_VALIDATION:
@@ -141,7 +142,7 @@ static bool in_pool(const imp_episode_options *options, imp_split split)
     return split != IMP_SPLIT_NONE;
 }
 
-/* The pool as it stands in a sentence. */
+/* The name of the pool in messages. */
 static const char *pool_name(const imp_episode_options *options)
 {
     static const char *const names[] = {"the train split", "the val split", "the test split"};
@@ -151,7 +152,7 @@ static const char *pool_name(const imp_episode_options *options)
                                                 : names[options->pool - IMP_POOL_TRAIN];
 }
 
-/* Says how many labels there are, how many the episodes need, and why so many. */
+/* Fails with how many labels there are, how many the episodes need, and why. */
 static imp_status too_few(const imp_episode_plan *plan, const char *things, imp_error *error)
 {
     const imp_episode_options *options = &plan->options;
@@ -181,7 +182,7 @@ static imp_status gather(imp_episode_plan *plan, const imp_dataset *dataset, imp
         if (!in_pool(&plan->options, about.split))
             continue;
         uint32_t group = by_super_class ? (uint32_t)about.super_class : (uint32_t)i;
-        /* The classes of a super-class are neighbours. */
+        /* The classes of a super-class are adjacent. */
         if (plan->groups == 0 || plan->group[plan->groups - 1] != group) {
             plan->begin[plan->groups] = (uint32_t)used;
             plan->group[plan->groups++] = group;
@@ -205,7 +206,7 @@ static imp_status check_class(const imp_episode_plan *plan, const imp_class_info
     uint64_t labeled = imp_labeled_count(plan, about->images);
     uint64_t queries = imp_query_count(plan, about->images);
     if (queries == 0 && options->queries > 0)
-        queries = 1; /* taking what there is does not mean taking none */
+        queries = 1; /* as many as there are, but at least one */
     uint64_t needed = options->shot + queries;
 
     if (plan->parted) {

@@ -1,18 +1,18 @@
 /*
- * plan.h - an episode's options with the defaults filled in and checked against a dataset.
+ * plan.h - an episode's options, completed with defaults and checked against a dataset.
  */
 #ifndef IMP_EPISODE_PLAN_H
 #define IMP_EPISODE_PLAN_H
 
 #include <imp/episode.h>
 
-/* The way of episodes whose options do not say it. */
+/* The default way. */
 enum { IMP_USUAL_CLASSES = 5, IMP_USUAL_SUPER_CLASSES = 10 };
 
 typedef struct imp_episode_plan {
-    imp_episode_options options; /* no zero stands for a default any more */
+    imp_episode_options options; /* with all defaults filled in */
     bool wants_queries;          /* false: as many as the class has, up to options.queries */
-    bool parted;                 /* labelled and unlabelled images are apart */
+    bool parted;                 /* labelled and unlabelled images are disjoint parts of a class */
 
     /* What may be drawn: groups of classes. A group is one label: a class by itself, or the classes
      * of a super-class that are in the pool. */
@@ -29,10 +29,10 @@ imp_status imp_episode_plan_make(imp_episode_plan *plan, const imp_dataset *data
 
 void imp_episode_plan_clear(imp_episode_plan *plan);
 
-/* How many of a class's images are labelled: all of them unless plan->parted. */
+/* How many of a class's images are labelled: all unless plan->parted. */
 uint32_t imp_labeled_count(const imp_episode_plan *plan, size_t images);
 
-/* How many queries a class with that many images gives. */
+/* How many queries a class with that many images provides. */
 uint32_t imp_query_count(const imp_episode_plan *plan, size_t images);
 
 #endif
