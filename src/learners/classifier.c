@@ -1,4 +1,5 @@
-/* classifier.c - see classifier.h. */
+/* classifier.c - a network with a linear head: batches, cross-entropy, gradients and Hessian-vector
+ * products. */
 #include "learners/classifier.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "base/rooms.h"
 #include "nn/statistics.h"
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static imp_status make_network(imp_classifier *classifier, const imp_learner *learner,
                                imp_error *error)
@@ -28,7 +29,7 @@ static imp_status make_network(imp_classifier *classifier, const imp_learner *le
     return status;
 }
 
-/* The head's parameters follow the network's, as its layer follows those of the network. */
+/* The head's parameters follow the network's, as its layer does. */
 static imp_status make_values(const imp_classifier *classifier, imp_learner *learner,
                               imp_error *error)
 {
@@ -70,7 +71,7 @@ imp_status imp_classifier_make(imp_classifier *classifier, imp_learner *learner,
 
 enum { ROOMS = 6 };
 
-/* What is as long as a batch has images. */
+/* Arrays with one row per image of a batch. */
 static void list_rooms(imp_classifier *classifier, size_t images, imp_room rooms[ROOMS])
 {
     const imp_room all[ROOMS] = {
@@ -131,7 +132,7 @@ imp_status imp_classifier_begin(imp_classifier *classifier, const imp_learner *l
     classifier->step = episode->index;
     imp_network_take_state(classifier->network, learner->network);
     imp_network_set_dropout(classifier->network, training);
-    /* a query may come with the supports */
+    /* a query may be added to the supports */
     size_t most = episode->supports >= episode->queries ? episode->supports + 1 : episode->queries;
     return reserve(classifier, most, error);
 }
@@ -147,8 +148,8 @@ void imp_classifier_read(const imp_classifier *classifier, const imp_learner *le
 
 /* ---- cross-entropy ---- */
 
-/* Softmax of the first `way` logits of a row, into p; the rest takes no part. Returns the logarithm
- * of the sum. */
+/* Softmax of the first `way` logits of a row, into p; the rest is ignored. Returns the log-sum-exp.
+ */
 static double softmax(const float *logits, size_t way, double *p, int32_t *best)
 {
     double most = -INFINITY, sum = 0;
@@ -167,8 +168,8 @@ static double softmax(const float *logits, size_t way, double *p, int32_t *best)
     return most + log(sum);
 }
 
-/* Loss, predictions and the gradient by the logits; with `moved`, how the logits move, also how the
- * gradient does. `p` has room for a row. */
+/* Loss, predictions and the gradient with respect to the logits; if `moved`, the tangent of the
+ * logits, is given, also the tangent of the gradient. `p` has room for a row. */
 static double cross_entropy(imp_classifier *classifier, const imp_batch *batch, const float *moved,
                             double *p)
 {

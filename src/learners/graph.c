@@ -2,13 +2,13 @@
  * graph.c - a graph network ("Few-shot learning with graph neural networks", Garcia and Bruna
  * 2018).
  *
- * Every query is a graph of its own: it and all supports are nodes. A node begins as its embedding
- * and its label, one number per class, which are zeros for the query. Layers (graph_layer.h) add
- * features to the nodes, and the last one's output at the query are the classes' logits. In
- * training the graphs of a task are one batch.
+ * Every query has a graph of its own: the query and all supports are its nodes. A node starts as
+ * the embedding and the one-hot label, zeros for the query. Layers (graph_layer.h) add features to
+ * the nodes, and the last one's output at the query is the logits. In training the graphs of a task
+ * form one batch.
  *
- * The layers' parameters, and the running statistics of their batch norms, are what the learner
- * keeps beside the network.
+ * The learner's own values are the layers' parameters and the running statistics of their batch
+ * norms.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,25 +27,26 @@ enum { MOST_LAYERS = 8, NAME_ROOM = 56 };
 
 static const imp_option_info options[] = {
     [GRAPH_LAYERS] = {.name = "graph-layers",
-                      .help = "layers that add features to the nodes, before the last one",
+                      .help = "layers that add features to the nodes, not counting the last one",
                       .kind = IMP_INTEGER,
                       .least = 0,
                       .most = MOST_LAYERS - 1,
                       .initial = 2},
     [NODE_FEATURES] = {.name = "node-features",
-                       .help = "features that such a layer adds",
+                       .help = "features that each such layer adds",
                        .kind = IMP_INTEGER,
                        .least = 1,
                        .most = 4096,
                        .initial = 48},
-    [EDGE_WIDTH] = {.name = "edge-width",
-                    .help = "of the network on edges: twice as wide at first; 0 follows the nodes",
-                    .kind = IMP_INTEGER,
-                    .least = 0,
-                    .most = 4096,
-                    .initial = 96},
+    [EDGE_WIDTH] =
+        {.name = "edge-width",
+         .help = "width of the edge network, twice that in its first layers; 0: as the nodes",
+         .kind = IMP_INTEGER,
+         .least = 0,
+         .most = 4096,
+         .initial = 96},
     [EDGE_DROPOUT] = {.name = "edge-dropout",
-                      .help = "part that is dropped inside the last layer's network on edges",
+                      .help = "dropout rate in the last layer's edge network",
                       .kind = IMP_NUMBER,
                       .least = 0,
                       .most = 0.99,
@@ -62,22 +63,22 @@ typedef struct graph {
     size_t layer_count;
     char *names;              /* (parameters, NAME_ROOM) */
     double *value_gradient;   /* as the learner's values */
-    imp_graph_batch batch;    /* with room for: */
-    size_t graphs, nodes;     /* so many of each */
-    float *embeddings, *back; /* (images, dimensions): of a task, and the gradient by them */
+    imp_graph_batch batch;    /* with room for these */
+    size_t graphs, nodes;     /* graphs, and nodes of each */
+    float *embeddings, *back; /* (images, dimensions): of a task, and their gradient */
     int32_t *predictions;     /* (images) */
     double *scores;           /* (way) */
     size_t images;
 } graph;
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static size_t layers_of(const imp_learner *learner)
 {
     return (size_t)learner->own[GRAPH_LAYERS] + 1;
 }
 
-/* Features of a node in front of layer `index`. */
+/* Features of a node before layer `index`. */
 static size_t features_of(const imp_learner *learner, const graph *own, size_t index)
 {
     return learner->dimensions + own->way + index * (size_t)learner->own[NODE_FEATURES];
@@ -117,7 +118,7 @@ static imp_network *part_at(const graph *own, size_t index)
     return index / 2 >= own->layer_count ? NULL : index % 2 ? layer->nodes : layer->edges;
 }
 
-/* Calls `visit` for every tensor of every part, with its place among the learner's values. */
+/* Calls `visit` for every tensor of every part, with its offset in the learner's values. */
 typedef void visitor(imp_learner *learner, size_t parameter, size_t offset,
                      const imp_network_tensor *tensor, size_t part);
 
@@ -170,7 +171,7 @@ static void write_values(imp_learner *learner, size_t parameter, size_t offset,
         tensor->values[i] = (float)learner->values[offset + i];
 }
 
-/* Gradients, and the running statistics, which have moved. */
+/* Reads gradients, and the updated running statistics. */
 static void read_gradients(imp_learner *learner, size_t parameter, size_t offset,
                            const imp_network_tensor *tensor, size_t part)
 {
@@ -265,7 +266,7 @@ static void publish(imp_learner *learner)
 
 /* ---- a task ---- */
 
-/* Room for graphs; their sizes go to the batch. */
+/* Makes room for graphs and sets the sizes of the batch. */
 static imp_status reserve(const imp_learner *learner, graph *own, size_t graphs, size_t nodes,
                           imp_error *error)
 {
@@ -332,14 +333,14 @@ static imp_status begin(imp_learner *learner, const imp_episode *episode, imp_er
     return reserve_images(learner, own, episode->supports + episode->queries, error);
 }
 
-/* The image that is node `node` of the graph of query `query`: the query itself, then the supports.
+/* The image of node `node` in the graph of query `query`: the query itself, then the supports.
  */
 static size_t image_of(const imp_episode *episode, size_t query, size_t node)
 {
     return node == 0 ? episode->supports + query : node - 1;
 }
 
-/* The nodes of the graphs of queries first .. first + graphs - 1, as they begin. */
+/* The initial nodes of the graphs of queries first .. first + graphs - 1. */
 static void place_nodes(const imp_learner *learner, const imp_episode *episode, size_t first,
                         const float *embeddings)
 {
@@ -357,7 +358,8 @@ static void place_nodes(const imp_learner *learner, const imp_episode *episode, 
         }
 }
 
-/* What a layer has made becomes features, or back: gradients of features those of its output. */
+/* Appends a layer's output to the features or, if `back`, copies the gradient of these features to
+ * that of its output. */
 static void append(const imp_graph_layer *layer, imp_graph_batch *batch, bool back)
 {
     for (size_t row = 0; row < batch->graphs * batch->nodes; row++) {
@@ -368,8 +370,8 @@ static void append(const imp_graph_layer *layer, imp_graph_batch *batch, bool ba
     }
 }
 
-/* Predictions and the sum of the losses of a batch whose logits have been computed; in `out` also
- * the gradient of `share` times the loss, if that is not 0. */
+/* Predictions and the total loss of a batch whose logits have been computed; if `share` is not 0,
+ * `out` receives the gradient of `share` times the loss. */
 static double answer_queries(graph *own, const imp_episode *episode, size_t first, double share)
 {
     imp_graph_batch *batch = &own->batch;
@@ -391,7 +393,7 @@ static double answer_queries(graph *own, const imp_episode *episode, size_t firs
 
 /* ---- training ---- */
 
-/* Back through all layers; batch->out is the gradient by the logits. */
+/* Backpropagates through all layers; batch->out is the gradient of the logits. */
 static imp_status go_back(graph *own, imp_error *error)
 {
     imp_graph_batch *batch = &own->batch;
@@ -409,7 +411,7 @@ static imp_status go_back(graph *own, imp_error *error)
     return status;
 }
 
-/* The gradient by the embeddings: an image's nodes are in many graphs. */
+/* The gradient of the embeddings, summed over all nodes of an image. */
 static void gather(const imp_learner *learner, const imp_episode *episode)
 {
     const graph *own = learner->state;
@@ -461,7 +463,8 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
     size_t images = episode->supports + episode->queries;
     imp_status status = begin(learner, episode, error);
     double start = imp_clock(), loss = 0;
-    imp_network_set_step(network, episode->index); /* dropout, if any, resumes alike */
+    imp_network_set_step(network,
+                         episode->index); /* so that dropout, if any, is the same after resuming */
     if (!status)
         status = imp_network_forward_apart(network, task->pixels, images, own->embeddings, error);
     double embedded = imp_clock();
@@ -490,7 +493,7 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
 static imp_status predict(imp_learner *learner, const imp_task *task, const float *embeddings,
                           imp_solution *answer, imp_error *error)
 {
-    enum { MOST_PAIRS = 4096 }; /* at once, where one graph has not more */
+    enum { MOST_PAIRS = 4096 }; /* pairs at once, unless one graph has more */
     graph *own = learner->state;
     const imp_episode *episode = &task->episode;
     size_t nodes = episode->supports + 1, together = MOST_PAIRS / imp_graph_pairs(nodes);
@@ -501,7 +504,7 @@ static imp_status predict(imp_learner *learner, const imp_task *task, const floa
         status = reserve(learner, own, rest < together ? rest : together, nodes, error);
         if (status)
             return status;
-        own->batch.threads = 1; /* episodes are evaluated in parallel */
+        own->batch.threads = 1; /* episodes are already evaluated in parallel */
         place_nodes(learner, episode, first, embeddings);
         for (size_t i = 0; i < own->layer_count && !status; i++) {
             status = imp_graph_layer_infer(&own->layers[i], &own->batch, error);

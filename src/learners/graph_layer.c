@@ -1,4 +1,4 @@
-/* graph_layer.c - see graph_layer.h. */
+/* graph_layer.c - one layer of a graph network, forward and backward, on a batch of graphs. */
 #include "learners/graph_layer.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "nn/link.h"
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 imp_status imp_graph_layer_make(imp_graph_layer *layer, size_t features, const char *edges,
                                 const char *nodes, uint64_t seed, int threads, imp_error *error)
@@ -48,13 +48,13 @@ void imp_graph_layer_clear(imp_graph_layer *layer)
 
 /* ---- one graph ---- */
 
-/* A layer's work on a batch; graphs are done in parallel. */
+/* A layer's work on a batch; graphs are processed in parallel. */
 typedef struct graph_job {
     const imp_graph_layer *layer;
     imp_graph_batch *batch;
 } graph_job;
 
-/* What belongs to one graph. */
+/* The part of one graph. */
 typedef struct graph {
     size_t nodes, width, features;
     const float *x;
@@ -89,7 +89,7 @@ static void compare_nodes(size_t index, int worker, void *context)
                 to[f] = fabsf(g.x[i * g.width + f] - g.x[j * g.width + f]);
 }
 
-/* The weights of a row from the strengths in it. */
+/* The softmax weights of a row, from its strengths. */
 static void weigh_row(float *row, size_t nodes, size_t i)
 {
     float most = -INFINITY;
@@ -124,14 +124,14 @@ static void join_nodes(size_t index, int worker, void *context)
     }
 }
 
-/* Where pair (i, j) stands among the pairs of a graph. */
+/* The index of pair (i, j) in a graph. */
 static size_t place_of(size_t nodes, size_t i, size_t j)
 {
     size_t low = i < j ? i : j, high = i < j ? j : i;
     return imp_graph_pairs(nodes) - imp_graph_pairs(nodes - low) + high - low - 1;
 }
 
-/* From the gradient by what was joined to those by nodes and by strengths. */
+/* Backpropagates from the joined features to nodes and strengths. */
 static void part_nodes(size_t index, int worker, void *context)
 {
     (void)worker;
@@ -140,7 +140,7 @@ static void part_nodes(size_t index, int worker, void *context)
     for (size_t i = 0; i < g.nodes; i++) {
         const float *own = g.joined + i * 2 * g.features, *sum = own + g.features;
         const float *weights = g.weights + i * g.nodes;
-        double mean = 0; /* of the slopes along the weights of this row */
+        double mean = 0; /* weighted mean of the slopes of this row */
         for (size_t f = 0; f < g.features; f++)
             g.dx[i * g.width + f] += own[f];
         for (size_t j = 0; j < g.nodes; j++) {
@@ -160,7 +160,7 @@ static void part_nodes(size_t index, int worker, void *context)
     }
 }
 
-/* From the gradient by the differences to that by the nodes. */
+/* Backpropagates from the differences to the nodes. */
 static void part_pairs(size_t index, int worker, void *context)
 {
     (void)worker;

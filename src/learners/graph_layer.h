@@ -1,11 +1,11 @@
 /*
- * graph_layer.h - one layer of a graph network (Garcia and Bruna 2018), on a batch of graphs that
- * have all their edges.
+ * graph_layer.h - one layer of a graph network (Garcia and Bruna 2018), on a batch of complete
+ * graphs.
  *
- * How strongly node i listens to node j is a network's answer to |x_i - x_j|, and the softmax over
- * all j but i makes the weights a_ij of it. Another network makes the layer's output of a node from
- * x_i and the weighted sum of a_ij x_j. Both networks have batch norm: in training its statistics
- * are those of all pairs, or all nodes, of the batch, a pair being taken once.
+ * An edge network computes the strength of each pair from |x_i - x_j|, and a softmax over all j
+ * other than i gives the weights a_ij. A node network computes the layer's output at a node from
+ * x_i and the sum of a_ij x_j. Both have batch norm: in training its statistics are those of all
+ * pairs (each counted once) or all nodes of the batch.
  */
 #ifndef IMP_LEARNERS_GRAPH_LAYER_H
 #define IMP_LEARNERS_GRAPH_LAYER_H
@@ -15,14 +15,14 @@
 
 typedef struct imp_graph_layer {
     imp_network *edges, *nodes;
-    imp_encoder *frozen_edges, *frozen_nodes; /* for evaluation; NULL: to be made anew */
-    size_t features;                          /* of a node: what the layer reads */
-    size_t outputs;                           /* of a node: what it makes */
+    imp_encoder *frozen_edges, *frozen_nodes; /* for evaluation; NULL: to be created */
+    size_t features;                          /* of a node, that the layer reads */
+    size_t outputs;                           /* features of a node that it computes */
     float *weights; /* (graphs, nodes, nodes): a, from forward to backward */
 } imp_graph_layer;
 
-/* What the layers of a network work on. A node's features stand in a row of `width`; a layer reads
- * the first of them, and what it makes may be put behind those for the next. */
+/* The data that layers work on. A node's features are a row of `width`; a layer reads the first of
+ * them, and its output may be appended for the next layer. */
 typedef struct imp_graph_batch {
     size_t graphs, nodes; /* nodes of each graph */
     size_t width;
@@ -30,8 +30,8 @@ typedef struct imp_graph_batch {
     float *features, *gradient; /* (graphs, nodes, width) */
     float *pairs;               /* (graphs, pairs, width): between the layer's two networks */
     float *strengths;           /* (graphs, pairs) */
-    float *joined;              /* (graphs, nodes, 2 * width): what the nodes' network reads */
-    float *out;                 /* (graphs, nodes, outputs): what a layer made, or its gradient */
+    float *joined;              /* (graphs, nodes, 2 * width): input of the node network */
+    float *out;                 /* (graphs, nodes, outputs): a layer's output, or its gradient */
 } imp_graph_batch;
 
 /* Pairs of nodes in a graph. */
@@ -40,26 +40,26 @@ static inline size_t imp_graph_pairs(size_t nodes)
     return nodes * (nodes - 1) / 2;
 }
 
-/* Makes the networks of a layer from their descriptions, for so many features. What is made is to
- * be freed by imp_graph_layer_clear() also on failure. */
+/* Creates the networks of a layer from their descriptions. Call imp_graph_layer_clear() even on
+ * failure. */
 imp_status imp_graph_layer_make(imp_graph_layer *layer, size_t features, const char *edges,
                                 const char *nodes, uint64_t seed, int threads, imp_error *error);
 
 /* Harmless on a zeroed one. */
 void imp_graph_layer_clear(imp_graph_layer *layer);
 
-/* Takes note of parameters that were written. */
+/* Call this after writing parameters. */
 void imp_graph_layer_thaw(imp_graph_layer *layer);
 
-/* batch->out from batch->features. In training with the batch's own statistics, which the running
- * ones follow, and `step` for dropout. */
+/* Computes batch->out from batch->features; in training with the batch's own statistics, updating
+ * the running ones, and `step` for dropout. */
 imp_status imp_graph_layer_train(imp_graph_layer *layer, imp_graph_batch *batch, uint64_t step,
                                  imp_error *error);
 imp_status imp_graph_layer_infer(imp_graph_layer *layer, imp_graph_batch *batch, imp_error *error);
 
-/* After imp_graph_layer_train(), with the same features: batch->out is the gradient of a loss by
- * the layer's output. Adds the gradient by the features to batch->gradient, and the one by the
- * networks' parameters to what those have. */
+/* After imp_graph_layer_train(), with the same features: batch->out is the gradient of a loss with
+ * respect to the layer's output. Adds the gradient of the features to batch->gradient, and that of
+ * the networks' parameters to theirs. */
 imp_status imp_graph_layer_backward(imp_graph_layer *layer, imp_graph_batch *batch,
                                     imp_error *error);
 

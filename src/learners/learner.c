@@ -1,7 +1,7 @@
 /*
- * learner.c - which learners there are, and what is the same for all of them.
+ * learner.c - the list of learners, and what they have in common.
  *
- * What a learner is, says and does stands in the file of its name.
+ * Everything specific to a learner is in the file of its name.
  */
 #include "learners/learner.h"
 
@@ -83,7 +83,7 @@ imp_learner_options imp_learner_defaults(void)
     return (imp_learner_options){.method_options = imp_method_defaults(), .seed = 1};
 }
 
-/* Options that the learner has no use for are somebody's mistake. */
+/* Refuses options that the learner does not use, since they must be a mistake. */
 static imp_status refuse_method(const imp_learner_info *info, const imp_learner_options *options,
                                 imp_error *error)
 {
@@ -120,7 +120,7 @@ static imp_status take_own(imp_learner *learner, imp_error *error)
     return info->by_method ? IMP_OK : refuse_method(info, &learner->options, error);
 }
 
-/* ---- one of them ---- */
+/* ---- creating ---- */
 
 imp_status imp_learner_create(const char *name, const imp_learner_options *options,
                               imp_network *network, size_t dimensions, imp_learner **out,
@@ -140,7 +140,7 @@ imp_status imp_learner_create(const char *name, const imp_learner_options *optio
     learner->options = *options;
     const imp_method_info *method = options->method ? imp_method_find(options->method) : NULL;
     if (method)
-        learner->options.method = method->name; /* which outlives the caller's text */
+        learner->options.method = method->name; /* outlives the caller's string */
     learner->network = network;
     learner->dimensions = network ? imp_network_output_size(network) : dimensions;
     status = take_own(learner, error);

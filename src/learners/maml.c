@@ -1,14 +1,16 @@
 /*
- * maml.c - model-agnostic meta-learning (Finn, Abbeel and Levine 2017): initial parameters from
- * which a few gradient steps on the supports lead to a network that classifies the queries.
+ * maml.c - model-agnostic meta-learning (Finn, Abbeel and Levine 2017): learns initial parameters
+ * from which a few gradient steps on the supports lead to a network that classifies the queries.
  *
- * The network gets a linear head to the classes. Steps theta_{k+1} = theta_k - rate g(theta_k),
- * where g is the gradient of the supports' loss, lead to theta_K, and the loss is that of the
- * queries there. Its gradient by theta_0 is v_0, where v_K is its gradient by theta_K and
+ * The network gets a linear classification head. Steps theta_{k+1} = theta_k - rate g(theta_k),
+ * where g is the gradient of the supports' loss, lead to theta_K, at which the loss of the queries
+ * is taken. Its gradient with respect to theta_0 is v_0, where v_K is the gradient with respect to
+ * theta_K and
  *
  *   v_k = v_{k+1} - rate H(theta_k) v_{k+1},
  *
- * H being the Hessian of the supports' loss: exact, by hessian.h. First order takes v_K for v_0.
+ * H being the exact Hessian of the supports' loss (hessian.h). First-order MAML uses v_K instead of
+ * v_0.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +27,7 @@ static const imp_option_info options[] = {
     [INNER_STEPS] = IMP_OPTION_INNER_STEPS(5),
     [TEST_STEPS] = IMP_OPTION_TEST_STEPS(10),
     [FIRST_ORDER] = {.name = "first-order",
-                     .help = "leave second derivatives out",
+                     .help = "ignore second derivatives",
                      .kind = IMP_FLAG,
                      .most = 1},
 };
@@ -34,7 +36,7 @@ typedef struct maml {
     imp_classifier classifier;
     imp_hessian *hessian; /* NULL: first order */
     size_t steps;
-    float *path; /* (steps + 1, parameters): theta_0 .. theta_K; in evaluation the first alone */
+    float *path; /* (steps + 1, parameters): theta_0 .. theta_K; in evaluation only the first */
     float *v, *product; /* (parameters) */
 } maml;
 
@@ -82,8 +84,8 @@ static void descend(size_t count, const float *from, double rate, const float *g
         to[i] = from[i] - (float)rate * gradient[i];
 }
 
-/* From theta_K back to theta_0; v is the queries' gradient at the former and becomes the one at the
- * latter. */
+/* From theta_K back to theta_0: v is the queries' gradient with respect to the former and becomes
+ * that with respect to the latter. */
 static imp_status go_back(const imp_learner *learner, maml *own, const imp_batch *supports,
                           imp_error *error)
 {
@@ -114,7 +116,7 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
         status = imp_classifier_gradient(classifier, theta, &supports, &loss, error);
         if (!status)
             descend(count, theta, learner->own[INNER_RATE], gradient, theta + count);
-        if (k == 0) /* running statistics are those of the network as it is kept */
+        if (k == 0) /* running statistics follow the unadapted network */
             imp_classifier_note(classifier);
     }
     if (!status)
@@ -160,7 +162,7 @@ static imp_status predict(imp_learner *learner, const imp_task *task, const floa
 const imp_learner_kind imp_learner_maml = {
     .info = {.name = "maml",
              .summary = "adapts the network and a linear head by gradient steps on the supports, "
-                        "from where these lead farthest",
+                        "from a learned starting point",
              .batch_norm = "statistics of each batch",
              .options = options,
              .option_count = sizeof options / sizeof *options},

@@ -1,19 +1,19 @@
 /*
- * memory.c - a memory of keys and labels ("Learning to remember rare events", Kaiser, Nachum, Roy
- * and Bengio 2017).
+ * memory.c - a key-value memory ("Learning to remember rare events", Kaiser, Nachum, Roy and Bengio
+ * 2017).
  *
  * The embedding of an image, scaled to length 1, is a query q to the memory, and the label of the
- * most similar key, by the scalar product, is the answer. If it is right, that key becomes the
- * normalised sum of itself and q; if it is wrong, q and its label overwrite the oldest entry, or
- * take an empty one. In training all images of a task, supports and queries, pass by, first one of
- * every class, then a second, and each learns by
+ * most similar key, by dot product, is the answer. If it is right, that key becomes the normalised
+ * sum of itself and q; if it is wrong, q and its label overwrite the oldest entry or an empty one.
+ * In training all images of a task, supports and queries, are presented in turn, first one of every
+ * class, then a second, and each has the loss
  *
  *   max(q . K_n - q . K_p + margin, 0) - margin,
  *
  * K_p being the most similar key of its label and K_n of another one; keys are constants to the
- * gradient. Where there is no such pair of keys there is no loss. In evaluation the supports pass
- * by an empty memory, and then the queries are answered and change nothing. The authors look for
- * both keys among the 256 most similar ones, which is all there are in most tasks.
+ * gradient. Without such a pair of keys there is no loss. In evaluation the supports are presented
+ * to an empty memory, and then the queries are answered without changing it. The authors search for
+ * both keys among the 256 most similar ones, which most tasks do not exceed.
  */
 #include <math.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static const imp_option_info options[] = {
                 .most = 2,
                 .initial = 0.1},
     [AGE_NOISE] = {.name = "age-noise",
-                   .help = "ages are blurred by up to so much when the oldest entry is looked for",
+                   .help = "ages vary at random by up to this when the oldest entry is sought",
                    .kind = IMP_NUMBER,
                    .least = 0,
                    .most = 1000000,
@@ -51,21 +51,21 @@ static const imp_option_info options[] = {
 
 typedef struct entry {
     int32_t label;
-    size_t written; /* the time at which it was written or moved last */
+    size_t written; /* when it was last written or updated */
 } entry;
 
 typedef struct memory {
     float *embeddings, *gradient; /* (capacity, dimensions) */
     double *keys;                 /* (capacity, dimensions) of the entries */
     entry *entries;
-    size_t count;         /* entries that are taken */
+    size_t count;         /* entries in use */
     double *q;            /* (dimensions) */
     int32_t *predictions; /* (capacity): of all images */
-    uint32_t *order;      /* in which they pass by */
+    uint32_t *order;      /* in which they are presented */
     size_t capacity;
 } memory;
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static imp_status create(imp_learner *learner, imp_error *error)
 {
@@ -78,7 +78,7 @@ static imp_status create(imp_learner *learner, imp_error *error)
 
 enum { ROOMS = 6 };
 
-/* What is as long as a task has images. */
+/* Arrays with one row per image of a task. */
 static void list_rooms(const imp_learner *learner, size_t images, imp_room rooms[ROOMS])
 {
     memory *own = learner->state;
@@ -105,7 +105,7 @@ static void release(imp_learner *learner)
     imp_release(own);
 }
 
-/* Room for a task: no more entries are written than there are images. */
+/* Makes room for a task: at most one entry is written per image. */
 static imp_status reserve(imp_learner *learner, size_t images, imp_error *error)
 {
     memory *own = learner->state;
@@ -132,7 +132,7 @@ static double product(size_t count, const double *a, const double *b)
     return sum;
 }
 
-/* to / |to|; a vector of zeros stays one. Returns the length. */
+/* Scales to length 1, except zeros. Returns the length. */
 static double normalise(size_t count, double *to)
 {
     double length = sqrt(product(count, to, to));
@@ -141,7 +141,7 @@ static double normalise(size_t count, double *to)
     return length;
 }
 
-/* q of an embedding; returns the embedding's length. */
+/* Computes q of an embedding; returns the embedding's length. */
 static double ask(const imp_learner *learner, const float *embedding)
 {
     memory *own = learner->state;
@@ -150,7 +150,8 @@ static double ask(const imp_learner *learner, const float *embedding)
     return normalise(learner->dimensions, own->q);
 }
 
-/* The most similar entries to q: of all, with a label, and with another one; SIZE_MAX for none. */
+/* The entries most similar to q: of all, with the right label, and with another one; SIZE_MAX for
+ * none. */
 typedef struct nearest {
     size_t any, right, wrong;
     double right_similarity, wrong_similarity;
@@ -177,7 +178,7 @@ static nearest look_up(const imp_learner *learner, int32_t label)
     return found;
 }
 
-/* The entry to be overwritten: an empty one, or else the oldest. */
+/* The entry to overwrite: an empty one, otherwise the oldest. */
 static size_t oldest(const imp_learner *learner, size_t now, imp_random *random)
 {
     memory *own = learner->state;
@@ -196,7 +197,7 @@ static size_t oldest(const imp_learner *learner, size_t now, imp_random *random)
     return found;
 }
 
-/* Lets the memory learn that q has that label. */
+/* Updates the memory with q and its label. */
 static void learn(imp_learner *learner, const nearest *found, int32_t label, size_t now,
                   imp_random *random)
 {
@@ -217,14 +218,14 @@ static void learn(imp_learner *learner, const nearest *found, int32_t label, siz
 
 /* ---- tasks ---- */
 
-/* Images begin .. end-1 so that one of every class comes before a second of any; returns how many
- * were put into `order`, which are all of them. */
+/* Orders images begin .. end-1 so that one of every class comes before a second of any; returns
+ * their number. */
 static size_t by_showings(const int32_t *labels, size_t begin, size_t end, uint32_t *order)
 {
     size_t count = 0;
     for (size_t showing = 0; count < end - begin; showing++)
         for (size_t i = begin; i < end; i++) {
-            size_t before = 0; /* of its class */
+            size_t before = 0; /* earlier images of its class */
             for (size_t j = begin; j < i; j++)
                 before += labels[j] == labels[i];
             if (before == showing)
@@ -233,7 +234,7 @@ static size_t by_showings(const int32_t *labels, size_t begin, size_t end, uint3
     return count;
 }
 
-/* Begins with an empty memory. */
+/* Empties the memory. */
 static imp_random forget(imp_learner *learner, const imp_episode *episode)
 {
     memory *own = learner->state;
@@ -241,7 +242,7 @@ static imp_random forget(imp_learner *learner, const imp_episode *episode)
     return imp_random_start(learner->options.seed, IMP_STREAM_BATCHES, episode->index);
 }
 
-/* The loss of q, and its gradient by the embedding, which is q times `length`. */
+/* The loss of q, and its gradient with respect to the embedding, which is q times `length`. */
 static double lose(const imp_learner *learner, const nearest *found, double length, double share,
                    float *gradient)
 {
@@ -255,7 +256,7 @@ static double lose(const imp_learner *learner, const nearest *found, double leng
     if (!(excess > 0) || length == 0)
         return share * (excess > 0 ? excess - margin : -margin);
     const double *right = key_of(learner, found->right), *wrong = key_of(learner, found->wrong);
-    double along = found->wrong_similarity - found->right_similarity; /* q times wrong - right */
+    double along = found->wrong_similarity - found->right_similarity; /* q . (wrong - right) */
     for (size_t i = 0; i < d; i++)
         gradient[i] = (float)(share * (wrong[i] - right[i] - along * own->q[i]) / length);
     return share * (excess - margin);
@@ -269,7 +270,8 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
     size_t images = episode->supports + episode->queries, d = learner->dimensions;
     imp_status status = reserve(learner, images, error);
     double begin = imp_clock();
-    imp_network_set_step(network, episode->index); /* dropout, if any, resumes alike */
+    imp_network_set_step(network,
+                         episode->index); /* so that dropout, if any, is the same after resuming */
     if (!status)
         status = imp_network_forward_apart(network, task->pixels, images, own->embeddings, error);
     if (status)

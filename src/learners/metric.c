@@ -1,9 +1,9 @@
 /*
- * metric.c - the learner of the paper: embed all images of a task as one batch, and let a method
+ * metric.c - the learner of the paper: embeds all images of a task as one batch, and lets a method
  * cluster and classify the embeddings.
  *
- * What it learns beside the network is what the method learns. In training, batch norm uses the
- * task's own statistics; in evaluation the embeddings come from the frozen network.
+ * Besides the network it learns the method's parameters. In training, batch norm uses the task's
+ * own statistics; in evaluation the embeddings come from the frozen network.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct metric {
     size_t capacity;
 } metric;
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 /* The method's parameters as the learner's. */
 static imp_status list_parameters(imp_learner *learner, const imp_method *method, imp_error *error)
@@ -54,7 +54,7 @@ static imp_status create(imp_learner *learner, imp_error *error)
     imp_status status =
         imp_method_create(options->method ? options->method : imp_method_at(0)->name,
                           &options->method_options, &own->method, error);
-    if (!status && learner->network) /* which is to be trained */
+    if (!status && learner->network) /* it will be trained */
         status = imp_method_check_gradient(own->method, error);
     if (status)
         return status;
@@ -124,7 +124,8 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
     size_t images = imp_episode_size(episode);
     imp_status status = reserve(own, images, learner->dimensions, error);
     double begin = imp_clock();
-    imp_network_set_step(network, episode->index); /* dropout, if any, resumes alike */
+    imp_network_set_step(network,
+                         episode->index); /* so that dropout, if any, is the same after resuming */
     if (!status)
         status = imp_network_forward_apart(network, task->pixels, images, own->embeddings, error);
     double embedded = imp_clock();

@@ -1,12 +1,12 @@
 /*
- * reptile.c - Reptile (Nichol, Achiam and Schulman 2018): initial parameters that lie near those of
- * many tasks, moved towards wherever ordinary training on a task leads.
+ * reptile.c - Reptile (Nichol, Achiam and Schulman 2018): learns initial parameters near those of
+ * many tasks, by moving them towards the result of ordinary training on each task.
  *
- * The network gets a linear head to the classes. Training on a task is a number of steps of Adam
- * without momentum on small batches of its supports; the step that goes to the optimizer is the way
- * back from there. With SGD of rate 1, which falls to 0 over the run, that is the authors'
- * interpolation. Adam's averages begin anew with every task, so that a step depends on nothing but
- * the task.
+ * The network gets a linear classification head. Training on a task is a number of steps of Adam
+ * without momentum on small batches of its supports; the optimizer gets the difference between
+ * initial and trained parameters as the gradient. With SGD at rate 1, falling to 0 over the run,
+ * that is the authors' interpolation. Adam's averages are reset for every task, so that a step
+ * depends only on the task.
  */
 #include <string.h>
 
@@ -25,14 +25,14 @@ static const imp_option_info options[] = {
     [INNER_RATE] = IMP_OPTION_INNER_RATE(0.001),
     [INNER_STEPS] = IMP_OPTION_INNER_STEPS(5),
     [INNER_BATCH] = {.name = "inner-batch",
-                     .help = "supports of a step in training",
+                     .help = "batch size of a step in training",
                      .kind = IMP_INTEGER,
                      .least = 1,
                      .most = 1000000,
                      .initial = 10},
     [TEST_STEPS] = IMP_OPTION_TEST_STEPS(50),
     [TEST_BATCH] = {.name = "test-batch",
-                    .help = "supports of a step in evaluation",
+                    .help = "batch size of a step in evaluation",
                     .kind = IMP_INTEGER,
                     .least = 1,
                     .most = 1000000,
@@ -47,8 +47,8 @@ static const imp_option_info options[] = {
 typedef struct reptile {
     imp_classifier classifier;
     imp_optimizer *adam;
-    float *theta;  /* (parameters): where training on the task has led */
-    float *back;   /* (parameters): the way back */
+    float *theta;  /* (parameters): trained on the task */
+    float *back;   /* (parameters): initial minus trained */
     float *pixels; /* (capacity) images of a batch */
     int32_t *labels;
     uint32_t *order; /* of the supports */
@@ -114,7 +114,7 @@ static void release(imp_learner *learner)
     imp_release(own);
 }
 
-/* Room for a batch of all supports and a query. */
+/* Makes room for a batch of all supports and a query. */
 static imp_status reserve(const imp_learner *learner, reptile *own, size_t images, imp_error *error)
 {
     imp_room batch[BATCH_ROOMS];
@@ -124,7 +124,7 @@ static imp_status reserve(const imp_learner *learner, reptile *own, size_t image
                : imp_fail_memory(error, "the images of an episode");
 }
 
-/* Takes a task up, with the learner's parameters as theta. */
+/* Starts a task, with the learner's parameters as theta. */
 static imp_status begin(imp_learner *learner, const imp_task *task, bool training,
                         imp_batch *supports, imp_batch *queries, imp_error *error)
 {
@@ -141,7 +141,7 @@ static imp_status begin(imp_learner *learner, const imp_task *task, bool trainin
     return status;
 }
 
-/* The next supports in a random order, which begins anew when it is through. */
+/* The next supports in a random order, which is reshuffled when exhausted. */
 static imp_batch draw(const imp_learner *learner, reptile *own, const imp_batch *supports,
                       size_t images, size_t *next, imp_random *random)
 {
@@ -174,7 +174,7 @@ static imp_status train(imp_learner *learner, const imp_batch *supports, size_t 
     for (size_t k = 0; k < steps && !status; k++) {
         imp_batch batch = draw(learner, own, supports, images, &next, &random);
         status = imp_classifier_gradient(&own->classifier, own->theta, &batch, &loss, error);
-        if (k == 0) /* running statistics are those of the network as it is kept */
+        if (k == 0) /* running statistics follow the unadapted network */
             imp_classifier_note(&own->classifier);
         if (!status)
             imp_optimizer_step(own->adam, own->theta,
@@ -194,7 +194,7 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
     if (!status)
         status = train(learner, &supports, (size_t)learner->own[INNER_STEPS],
                        (size_t)learner->own[INNER_BATCH], error);
-    if (!status) /* for the log alone */
+    if (!status) /* only for the log */
         status = imp_classifier_predict(classifier, own->theta, &queries, &loss, error);
     if (status)
         return status;
@@ -210,7 +210,7 @@ static imp_status step(imp_learner *learner, const imp_task *task, imp_step *ste
     return IMP_OK;
 }
 
-/* Each query in a batch with all supports. */
+/* Predicts each query in a batch with all supports. */
 static imp_status predict_one_by_one(imp_learner *learner, const imp_batch *supports,
                                      const imp_batch *queries, double *loss, imp_error *error)
 {

@@ -1,4 +1,4 @@
-/* view.h - an episode whose images have been embedded, as the methods see it. */
+/* view.h - an embedded episode in the form that methods take. */
 #ifndef IMP_LEARNERS_VIEW_H
 #define IMP_LEARNERS_VIEW_H
 
