@@ -35,7 +35,7 @@ class Output:
         self
         """
         if transform not in (None, "default", "pandas"):
-            raise ValueError(f"transform is {transform!r}; it is 'default' or 'pandas'")
+            raise ValueError(f"transform is {transform!r}; it must be 'default' or 'pandas'")
         if transform is not None:
             # by this name scikit-learn's clone() takes it along
             self._sklearn_output_config = {"transform": transform}

@@ -26,7 +26,7 @@ def count(value: Any, name: str, least: int, most: int) -> int:
     except TypeError:
         whole = least - 1
     if not least <= whole <= most:
-        raise ValueError(f"{name} is {value!r}; it is a whole number from {least} to {most}")
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} to {most}")
     return whole
 
 
@@ -61,7 +61,7 @@ def _number(value: Any, name: str, option: _api.OptionInfo) -> float:
     bounds = f"of at least {option.least:g}"
     if math.isfinite(option.most):
         bounds = f"from {option.least:.15g} to {option.most:.15g}"
-    raise ValueError(f"{name} is {value!r}; it is {wanted} {bounds}, or 'auto'")
+    raise ValueError(f"{name} is {value!r}; it must be {wanted} {bounds}, or 'auto'")
 
 
 def parameters_of(rule: _api.Rule) -> dict[str, float | str]:
@@ -86,7 +86,7 @@ def jobs(value: Any) -> int:
         return 0
     whole = count(value, "n_jobs", -MOST_THREADS, MOST_THREADS)
     if whole == 0:
-        raise ValueError("n_jobs is 0; it is a number of threads, or None or -1 for all")
+        raise ValueError("n_jobs is 0; it must be a number of threads, or None or -1 for all")
     return whole if whole > 0 else max(0, (os.cpu_count() or 1) + 1 + whole) if whole < -1 else 0
 
 
@@ -117,7 +117,7 @@ def our_words() -> Iterator[None]:
 def share(value: Any, name: str, otherwise: str = "") -> float:
     if isinstance(value, Real) and 0 <= value <= 1:  # type: ignore[operator]
         return float(value)
-    raise ValueError(f"{name} is {value!r}; it is a number from 0 to 1{otherwise and ' '}{otherwise}")
+    raise ValueError(f"{name} is {value!r}; it must be a number from 0 to 1{otherwise and ' '}{otherwise}")
 
 
 def choice(value: Any, name: str, choices: Mapping[Any, int]) -> int:

@@ -231,7 +231,7 @@ def _picture(image: np.ndarray) -> np.ndarray:
     """(height, width, channels) bytes without gaps."""
     if image.ndim not in (2, 3):
         raise ValueError(
-            f"a picture has the shape {image.shape}; it is (height, width) or (height, width, "
+            f"a picture has the shape {image.shape}; it must be (height, width) or (height, width, "
             "channels)"
         )
     return np.ascontiguousarray(image if image.ndim == 3 else image[:, :, np.newaxis])

@@ -63,7 +63,7 @@ class Suggester:
         points = _points(X)
         options = defaults(_api.SuggesterOptions, library.imp_suggester_options_init)
         if metric not in _api.METRICS:
-            raise ValueError(f"metric is {metric!r}; it is one of {', '.join(_api.METRICS)}")
+            raise ValueError(f"metric is {metric!r}; it must be one of {', '.join(_api.METRICS)}")
         options.metric = _api.METRICS[metric]
         given = None if groups is None else _numbers(groups, "groups", len(points))
         options.group = None if given is None else address(given)
@@ -86,7 +86,7 @@ class Suggester:
         """Up to `count` points to label next, the most useful first, and why: `point`, `reason`
         ('typical' of a group or 'unsure'), `group`, `guess` and how `sure` that is."""
         if count < 1:
-            raise ValueError(f"count is {count}; it is at least 1")
+            raise ValueError(f"count is {count}; it must be at least 1")
         room = (_api.Suggestion * min(count, self._count))()
         found = ctypes.c_size_t()
         call(library.imp_suggester_next, self._handle, len(room), room, ctypes.byref(found))

@@ -128,27 +128,27 @@ class Clusters(unittest.TestCase):
     def test_wrong_input_gets_a_sentence(self):
         x, _ = blobs(6)
         for parameters, sentence in (
-            ({"n_clusters": 0}, "n_clusters is 0; it is a whole number from 1 to 2147483647"),
-            ({"n_clusters": 2**64 + 2}, "n_clusters is 18446744073709551618; it is a whole number"),
+            ({"n_clusters": 0}, "n_clusters is 0; it must be a whole number from 1 to 2147483647"),
+            ({"n_clusters": 2**64 + 2}, "n_clusters is 18446744073709551618; it must be a whole number"),
             ({"n_clusters": 1000}, "1000 clusters are wanted of 48 points"),
             ({"n_clusters": 3, "threshold": 3}, "n_clusters and threshold are both given"),
-            ({"threshold": -1}, "threshold is -1; it is a number of at least 0"),
+            ({"threshold": -1}, "threshold is -1; it must be a number of at least 0"),
             ({"order": "any"}, "order is 'any'; there are 'auto', 'given', 'random', 'farthest"),
-            ({"seed": -1}, "seed is -1; it is a whole number from 0 to 9223372036854775807"),
-            ({"seed": 2**64}, "seed is 18446744073709551616; it is a whole number"),
+            ({"seed": -1}, "seed is -1; it must be a whole number from 0 to 9223372036854775807"),
+            ({"seed": 2**64}, "seed is 18446744073709551616; it must be a whole number"),
         ):
             for clusterer in CLUSTERERS.values():
                 with self.assertRaisesRegex(ValueError, sentence):
                     clusterer(**parameters).fit(x)
-        with self.assertRaisesRegex(ValueError, "max_iter is 1180591620717411303424; it is a"):
+        with self.assertRaisesRegex(ValueError, "max_iter is 1180591620717411303424; it must be a"):
             DPMeans(max_iter=2**70).fit(x)
-        with self.assertRaisesRegex(ValueError, "steps is 1000001; it is a whole number from 1 to"):
+        with self.assertRaisesRegex(ValueError, "steps is 1000001; it must be a whole number from 1 to"):
             InfiniteMixtureClustering(steps=1000001).fit(x)
-        with self.assertRaisesRegex(ValueError, "max_iter is 0; it is a whole number"):
+        with self.assertRaisesRegex(ValueError, "max_iter is 0; it must be a whole number"):
             DPMeans(max_iter=0).fit(x)
-        with self.assertRaisesRegex(ValueError, "sigma is 0; it is a number from"):
+        with self.assertRaisesRegex(ValueError, "sigma is 0; it must be a number from"):
             InfiniteMixtureClustering(sigma=0).fit(x)
-        with self.assertRaisesRegex(ValueError, "sigma is 'wide'; it is a number"):
+        with self.assertRaisesRegex(ValueError, "sigma is 'wide'; it must be a number"):
             InfiniteMixtureClustering(sigma="wide").fit(x)
         with self.assertRaisesRegex(ValueError, "not fitted yet"):
             DPMeans().predict(x)

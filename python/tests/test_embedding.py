@@ -188,7 +188,7 @@ class Embeddings(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, str(path)):
             Embedding.load(path)
         for threads in (-1, 2**32 + 1):
-            with self.assertRaisesRegex(ValueError, f"threads is {threads}; it is a whole number"):
+            with self.assertRaisesRegex(ValueError, f"threads is {threads}; it must be a whole number"):
                 Embedding.load(self.gray, threads=threads)
         with self.assertRaisesRegex(ValueError, "ink is 'dark'; there are 'own', 'as-is'"):
             Embedding.load(self.gray, ink="dark")

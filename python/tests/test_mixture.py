@@ -436,8 +436,8 @@ class Choosing(Case):
             ({"metric": "manhattan"}, "metric is 'manhattan'; there are 'auto', 'as-is'"),
             ({"preset": 3}, "preset is 3; there are 'auto', 'paper'"),
             ({"whiten": "often"}, "whiten is 'often'"),
-            ({"unlabeled_weight": 2}, "unlabeled_weight is 2; it is a number from 0 to 1 or 'auto'"),
-            ({"open_set_rate": -1}, "open_set_rate is -1; it is a number from 0 to 1"),
+            ({"unlabeled_weight": 2}, "unlabeled_weight is 2; it must be a number from 0 to 1 or 'auto'"),
+            ({"open_set_rate": -1}, "open_set_rate is -1; it must be a number from 0 to 1"),
             ({"preset": "paper", "metric": "unit"}, "together with the paper's rule"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
@@ -596,15 +596,15 @@ class Input(Case):
     def test_wrong_input_gets_a_sentence(self):
         x, y = blobs(1)
         for parameters, sentence in (
-            ({"alpha": 0}, r"alpha is 0; it is a number from 1e-300 to 1e\+300, or 'auto'"),
-            ({"alpha": "much"}, "alpha is 'much'; it is a number"),
-            ({"sigma_l": -1}, "sigma_l is -1; it is a number from 1e-30 to 1e"),
-            ({"threshold": -1}, "threshold is -1; it is a number of at least 0"),
-            ({"threshold": "none"}, "threshold is 'none'; it is a number of at least 0, or 'auto'"),
-            ({"threshold": np.nan}, "threshold is nan; it is a number"),
-            ({"cluster_steps": 0}, "cluster_steps is 0; it is a whole number from 1 to 1000000"),
-            ({"cluster_steps": 10**30}, "cluster_steps is 1000000000000000000000000000000; it is"),
-            ({"cluster_steps": 1.5}, "cluster_steps is 1.5; it is a whole number"),
+            ({"alpha": 0}, r"alpha is 0; it must be a number from 1e-300 to 1e\+300, or 'auto'"),
+            ({"alpha": "much"}, "alpha is 'much'; it must be a number"),
+            ({"sigma_l": -1}, "sigma_l is -1; it must be a number from 1e-30 to 1e"),
+            ({"threshold": -1}, "threshold is -1; it must be a number of at least 0"),
+            ({"threshold": "none"}, "threshold is 'none'; it must be a number of at least 0, or 'auto'"),
+            ({"threshold": np.nan}, "threshold is nan; it must be a number"),
+            ({"cluster_steps": 0}, "cluster_steps is 0; it must be a whole number from 1 to 1000000"),
+            ({"cluster_steps": 10**30}, "cluster_steps is 1000000000000000000000000000000; it must be"),
+            ({"cluster_steps": 1.5}, "cluster_steps is 1.5; it must be a whole number"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
                 InfiniteMixturePrototypes(**parameters).fit(x, y)
@@ -678,7 +678,7 @@ class LifeLong(Case):
     def test_merge(self):
         model = self.fit("emu", "cat").merge(self.fit("dog", "cat"))
         self.assert_knows(model, "cat", "dog", "emu")
-        with self.assertRaisesRegex(ValueError, "one mixture has numbers that its points chose"):
+        with self.assertRaisesRegex(ValueError, "the options of one mixture were chosen from the data"):
             paper = InfiniteMixturePrototypes(preset="paper").fit(self.points["cat"], ["cat"] * 20)
             model.merge(paper)
 

@@ -21,7 +21,7 @@ static imp_status cannot(const char *what, const char *path, imp_error *error)
                     strerror(errno));
 }
 
-/* Takes a folder that is there, unless it is not empty. */
+/* Accepts an existing folder if it is empty and writable. */
 static imp_status take_folder(const char *path, imp_error *error)
 {
     DIR *stream = opendir(path);
@@ -30,7 +30,7 @@ static imp_status take_folder(const char *path, imp_error *error)
     enum { SELF_AND_PARENT = 2 };
     size_t entries = 0;
     for (;; entries++) {
-        errno = 0; /* which the end of the folder leaves as it is */
+        errno = 0; /* readdir() leaves it unchanged at the end of the folder */
         if (entries > SELF_AND_PARENT || readdir(stream) == NULL)
             break;
     }

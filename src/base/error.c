@@ -1,5 +1,5 @@
 /*
- * error.c - statuses and the sentences that travel with them.
+ * error.c - statuses and their sentences.
  *
  * A sentence is always a terminated string and never ends in half a UTF-8 character, because it
  * often quotes a file name the user chose.

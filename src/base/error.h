@@ -1,4 +1,4 @@
-/* error.h - writing the sentence that travels with a status. */
+/* error.h - writes the sentence that comes with a status. */
 #ifndef IMP_BASE_ERROR_H
 #define IMP_BASE_ERROR_H
 
@@ -10,15 +10,15 @@
 imp_status imp_fail(imp_error *error, imp_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* imp_fail() for memory that could not be had: "out of memory for WHAT". */
+/* imp_fail() with IMP_ENOMEM: "out of memory for WHAT". */
 imp_status imp_fail_memory(imp_error *error, const char *what);
 
-/* What is out of range in a file is a fault of its format: makes IMP_EFORMAT of IMP_EINVAL, in
- * `error` (when not NULL) too, and returns it. Another status stays as it is. */
+/* Turns IMP_EINVAL into IMP_EFORMAT, also in `error` (when not NULL), because a value out of range
+ * in a file is a fault of the file. Returns any other status unchanged. */
 imp_status imp_as_format(imp_status status, imp_error *error);
 
-/* Puts "PREFIX: " before the sentence already in `error`: how a file's name joins a fault that
- * a parser found without knowing the name. Does nothing when `error` is NULL. */
+/* Puts "PREFIX: " before the sentence already in `error`, to add the name of a file to a parser's
+ * message. Does nothing when `error` is NULL. */
 void imp_error_prefix(imp_error *error, const char *prefix);
 
 #endif

@@ -1,4 +1,4 @@
-/* file.c - reading a file whole, or as far as it is of the kind that is wanted. */
+/* file.c - reads a whole file, or only its beginning if that shows that it is of the wrong kind. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* What to begin with where a file does not know its own size. */
+/* The first buffer where a file does not report its size. */
 enum { FIRST_CAPACITY = 64 << 10 };
 
-/* What is enough to tell the kind of a file. */
+/* Bytes that are enough to recognise the kind of a file. */
 enum { BEGINNING = 64 };
 
 static imp_status cannot_read(const char *path, imp_error *error)
@@ -63,7 +63,7 @@ static imp_status read_all(int descriptor, const char *path, size_t limit, imp_f
     size_t capacity = sized ? (size_t)about.st_size + 1 : FIRST_CAPACITY;
     if (capacity > most)
         capacity = most;
-    /* There is time for the whole when it is known to be of the right kind. */
+    /* Room for the rest is made once the kind is known to be right. */
     size_t whole = capacity;
     if (begins != NULL && capacity > BEGINNING + 1)
         capacity = BEGINNING + 1;
@@ -125,7 +125,8 @@ imp_status imp_file_read_if(const char *path, size_t limit, imp_file_begins *beg
 
     int descriptor;
     do
-        descriptor = open(path, O_RDONLY | O_CLOEXEC); /* waits, and may be woken, on a pipe */
+        descriptor =
+            open(path, O_RDONLY | O_CLOEXEC); /* blocks on a pipe, and a signal may interrupt it */
     while (descriptor < 0 && errno == EINTR);
     if (descriptor < 0)
         return cannot_read(path, error);

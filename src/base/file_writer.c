@@ -1,12 +1,13 @@
 /*
- * file_writer.c - replacing a file in one step.
+ * file_writer.c - replaces a file atomically.
  *
  * A new file is written under a temporary name in the target's folder (a rename cannot cross file
- * systems), flushed, and renamed over the target. Whoever opens the target at any moment, also
- * after a crash, finds the old file or the new one.
+ * systems), flushed, and renamed over the target. Opening the target at any moment, even after a
+ * crash, gives the old file or the new one.
  *
- * A process that is killed leaves its temporary file. It was locked, and the lock ended with the
- * process; so the next one to write into the folder knows that nobody needs it, and removes it.
+ * A process that is killed leaves its temporary file behind. The process had locked it, and the
+ * lock ended with the process, so the next process to write into the folder can tell that the file
+ * is abandoned and removes it.
  */
 #define _DEFAULT_SOURCE /* realpath, fchmod, getrandom, flock, link */
 
@@ -34,15 +35,15 @@ static imp_status cannot_write(const char *path, imp_error *error)
     return imp_fail(error, IMP_EIO, "cannot write '%s': %s", path, strerror(errno));
 }
 
-/* How much of a path is its folder: up to and with the last slash, 0 for the working folder. */
+/* The length of a path's folder, including the last slash; 0 for the working folder. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Finds the file that `path` stands for, which is elsewhere when `path` is a symbolic link: the
- * link stays and what it points to is replaced. *mode is set only when that file *exists. */
+/* Resolves `path`, which may be a symbolic link: the link stays and what it points to is replaced.
+ * *mode is set only if that file *exists. */
 static imp_status resolve(const char *path, char target[PATH_MAX], bool *exists, mode_t *mode,
                           imp_error *error)
 {
@@ -51,7 +52,8 @@ static imp_status resolve(const char *path, char target[PATH_MAX], bool *exists,
         errno = ENAMETOOLONG;
         return cannot_write(path, error);
     }
-    /* A temporary file could be made in its folder, the working folder, but never renamed to it. */
+    /* A temporary file could be created in the working folder, but never renamed to an empty name.
+     */
     if (length == 0)
         return imp_fail(error, IMP_EIO, "cannot write a file whose name is empty");
     memcpy(target, path, length + 1);
@@ -80,7 +82,7 @@ static imp_status resolve(const char *path, char target[PATH_MAX], bool *exists,
 
 /* ---- temporary names ---- */
 
-/* ".imp-", 16 digits of a name that nobody can guess, ".tmp". */
+/* ".imp-", 16 unpredictable digits, ".tmp". */
 #define PREFIX ".imp-"
 #define SUFFIX ".tmp"
 enum { DIGITS = 16, TEMPORARY_LENGTH = sizeof PREFIX - 1 + DIGITS + sizeof SUFFIX - 1 };
@@ -92,7 +94,7 @@ static bool is_temporary(const char *name)
            strcmp(name + TEMPORARY_LENGTH - (sizeof SUFFIX - 1), SUFFIX) == 0;
 }
 
-/* A new name in the target's folder; false with errno set if there is no chance to be had. */
+/* A new name in the target's folder; false with errno set if no random numbers are available. */
 static bool name_beside(const char *target, char *temporary, size_t room)
 {
     uint64_t nonce;
@@ -108,7 +110,7 @@ static size_t name_room(const char *target)
     return folder_length(target) + TEMPORARY_LENGTH + 1;
 }
 
-/* Whether the file that is open still has this name. */
+/* Whether the open file still has this name. */
 static bool has_name(int descriptor, int folder, const char *name)
 {
     struct stat open_one, named;
@@ -117,8 +119,8 @@ static bool has_name(int descriptor, int folder, const char *name)
            open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
-/* Creates a file of a new name in the target's folder and locks it, as far as the file system knows
- * locks. `temporary` has room for its name. -1 with errno set on failure. */
+/* Creates a temporary file in the target's folder and locks it, if the file system supports locks.
+ * `temporary` has room for its name. -1 with errno set on failure. */
 static int create_beside(const char *target, char *temporary, size_t room, mode_t mode)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -129,7 +131,7 @@ static int create_beside(const char *target, char *temporary, size_t room, mode_
             return -1;
         if (descriptor < 0)
             continue;
-        /* Somebody may have swept it away before it was locked, or be about to. */
+        /* Another process may have removed it before it was locked, or be about to. */
         bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
         if (locked ? has_name(descriptor, AT_FDCWD, temporary) : errno != EWOULDBLOCK)
             return descriptor;
@@ -140,8 +142,8 @@ static int create_beside(const char *target, char *temporary, size_t room, mode_
     return -1;
 }
 
-/* Removes a temporary file if it is ours and nobody has locked it, as whoever writes it has. Where
- * there are no locks it stays. */
+/* Removes a temporary file of ours unless its writer still holds the lock. Without locks it stays.
+ */
 static void sweep_one(int folder, const char *name)
 {
     struct stat about;
@@ -154,7 +156,7 @@ static void sweep_one(int folder, const char *name)
     close(descriptor);
 }
 
-/* Removes what killed processes had begun to write beside the target. */
+/* Removes partial files that killed processes left beside the target. */
 static void sweep_beside(const char *target)
 {
     char folder[PATH_MAX];
@@ -248,8 +250,8 @@ imp_status imp_writer_write(imp_writer *writer, const void *data, size_t size, i
     return IMP_OK;
 }
 
-/* Nothing here can fail whoever calls: what has the name stands by then. Some file systems do not
- * offer it, and some folders may be written to but not opened. */
+/* A failure here is not the caller's: the file is in place by now. Some file systems do not support
+ * this, and some folders can be written to but not opened. */
 void imp_flush_name(const char *path)
 {
     char folder[PATH_MAX];
@@ -265,8 +267,8 @@ void imp_flush_name(const char *path)
     }
 }
 
-/* Flushes what was written. It stays open, and so locked, until it has its name. After a failure
- * the writer has abandoned itself. */
+/* Flushes the file. It stays open, and therefore locked, until it has its final name. After a
+ * failure the writer has abandoned itself. */
 static imp_status settle(imp_writer *writer, imp_error *error)
 {
     if (writer->temporary == NULL)
@@ -274,8 +276,9 @@ static imp_status settle(imp_writer *writer, imp_error *error)
     return fsync(writer->descriptor) == 0 ? IMP_OK : give_up(writer, error);
 }
 
-/* Gives the file `path` the name `kept`, too, in one step. Some file systems know one name for a
- * file alone: there it has only that one for a moment. That there is no file is no failure. */
+/* Gives the file `path` the second name `kept`, atomically. On file systems without hard links the
+ * file is renamed instead and has only that name for a moment. It is not a failure if `path` does
+ * not exist. */
 static bool keep(const char *path, const char *kept)
 {
     char name[PATH_MAX];
@@ -290,21 +293,22 @@ static bool keep(const char *path, const char *kept)
             return errno == ENOENT || rename(path, kept) == 0;
         bool moved = rename(name, kept) == 0;
         int reason = errno;
-        unlink(name); /* which is left where both were the same file already */
+        unlink(name); /* rename() leaves it if both were already the same file */
         errno = reason;
-        if (moved || errno != ENOENT) /* unless somebody swept it away: it is not locked */
+        if (moved ||
+            errno != ENOENT) /* unless another process removed it, since it is not locked */
             return moved;
     }
     return false;
 }
 
-/* The last step; true if the target is the new file. */
+/* The last step; true if the target is now the new file. */
 static bool take_place(const imp_writer *writer)
 {
     return rename(writer->temporary, writer->path) == 0;
 }
 
-/* The same if there is nothing of that name, even if it has come just now. */
+/* The same, but only if the name is free, without a race. */
 static bool take_free_place(const imp_writer *writer)
 {
     if (link(writer->temporary, writer->path) == 0) {
@@ -320,7 +324,7 @@ static bool take_free_place(const imp_writer *writer)
 
 static imp_status conclude(imp_writer *writer)
 {
-    close(writer->descriptor); /* nothing is left in it that could fail */
+    close(writer->descriptor); /* everything is flushed, so this cannot lose data */
     imp_flush_name(writer->path);
     forget(writer);
     return IMP_OK;

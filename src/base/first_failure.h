@@ -1,6 +1,6 @@
 /*
- * first_failure.h - of all blocks of a parallel loop that failed, the first: so that the sentence a
- * user reads does not depend on which thread was faster.
+ * first_failure.h - the first of the blocks that failed in a parallel loop, so that the error does
+ * not depend on which thread was faster.
  */
 #ifndef IMP_BASE_FIRST_FAILURE_H
 #define IMP_BASE_FIRST_FAILURE_H
@@ -19,7 +19,7 @@ typedef struct imp_first_failure {
 
 void imp_first_failure_begin(imp_first_failure *first);
 
-/* Notes how a block ended; success is allowed and changes nothing. Any thread may call it. */
+/* Records the result of a block; success changes nothing. Any thread may call it. */
 void imp_first_failure_note(imp_first_failure *first, size_t block, imp_status status,
                             const imp_error *error);
 

@@ -1,4 +1,4 @@
-/* hex.h - digests as people and JSON write them. */
+/* hex.h - bytes, such as digests, as hexadecimal digits. */
 #ifndef IMP_BASE_HEX_H
 #define IMP_BASE_HEX_H
 

@@ -1,8 +1,8 @@
 /*
  * json.c - JSON text in and out, through jansson.
  *
- * jansson does the work; this file chooses its strict settings, turns its complaints into this
- * library's sentences and writes files atomically.
+ * jansson does the work; this file selects its strict mode, turns its messages into this library's
+ * errors and writes files atomically.
  */
 #include "base/json.h"
 
@@ -29,8 +29,8 @@ imp_status imp_json_parse(const char *text, size_t size, json_t **out, imp_error
                         fault.text);
 
     /* When memory fails while jansson (2.14) collects a long string or number, it drops a character
-     * and reports success. Texts are short here and the values matter, so each is read twice: two
-     * readings that agree have lost nothing. */
+     * and reports success. Texts are short here and the values matter, so each is read twice: if
+     * both agree, nothing was lost. */
     json_t *again = load(text, size, &fault);
     bool agree = *out != NULL && again != NULL && json_equal(*out, again);
     json_decref(again);
@@ -63,7 +63,8 @@ json_t *imp_json_any_text(const char *text)
 char *imp_json_text(const json_t *value)
 {
     const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
-    /* Not json_dumps(): its text belongs to jansson's allocator, which an application may choose.
+    /* Not json_dumps(): its text comes from jansson's allocator, which the application may have
+     * replaced.
      */
     size_t size = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
     char *text = size > 0 ? imp_allocate(size + 1, 1) : NULL;

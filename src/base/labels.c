@@ -1,8 +1,8 @@
 /*
- * labels.c - reads labels: .npy files of integers and of texts ('<U' and '|S'), and lines of text.
+ * labels.c - reads and writes labels: .npy files of integers or strings ('<U' and '|S'), and lines
+ * of text.
  *
- * Whatever the file is, it becomes one text or one integer for each point; sorting those finds the
- * classes.
+ * Every file becomes one string or one integer per point; sorting them gives the classes.
  */
 #include "base/labels.h"
 
@@ -17,12 +17,12 @@
 #include "base/npy.h"
 #include "base/utf8.h"
 
-/* What a file says of its points: either the integers or the texts. */
+/* The labels as read: either integers or strings. */
 typedef struct words {
     size_t count;
     int64_t *integers; /* (count), or NULL */
-    char *text;        /* texts, each with its zero byte */
-    size_t *begin;     /* (count): where in `text` each begins; or NULL */
+    char *text;        /* the strings, each zero-terminated */
+    size_t *begin;     /* (count): where each begins in `text`; or NULL */
 } words;
 
 static void words_clear(words *of)
@@ -59,7 +59,7 @@ static imp_status take_integers(const imp_array *array, words *out, imp_error *e
 
 /* ---- texts of a .npy file ---- */
 
-/* The characters of "<U12" or "|S12"; 0 where the type is no text. */
+/* The number of characters of "<U12" or "|S12"; 0 if the type is not a string. */
 static size_t width_of(const char *descr, bool *wide)
 {
     *wide = strncmp(descr, "<U", 2) == 0;
@@ -70,7 +70,7 @@ static size_t width_of(const char *descr, bool *wide)
     return descr[2] >= '1' && descr[2] <= '9' && *end == '\0' && width <= INT32_MAX ? width : 0;
 }
 
-/* Writes a character as UTF-8; 0 bytes where there is no such character. */
+/* Writes a character as UTF-8; returns 0 if it is not a valid one. */
 static size_t encode(uint32_t c, char *out)
 {
     if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
@@ -87,8 +87,8 @@ static size_t encode(uint32_t c, char *out)
     return more + 1;
 }
 
-/* One text of `width` characters, padded with zeros; its bytes and a zero behind them go to `out`.
- * 0 where it is no text. */
+/* Copies one string of `width` characters, padded with zeros, to `out` as zero-terminated UTF-8.
+ * Returns 0 if it is invalid. */
 static size_t take_text(const unsigned char *from, size_t width, bool wide, char *out)
 {
     size_t used = 0, unit = wide ? 4 : 1;
@@ -126,7 +126,7 @@ static imp_status take_texts(const unsigned char *bytes, size_t size, const imp_
         return imp_fail(error, IMP_EFORMAT,
                         "it holds %zu bytes of data, which are not %zu texts of %zu characters",
                         size - header->begin, count, width);
-    /* A wide character has 4 bytes, and none needs more in UTF-8. */
+    /* A wide character has 4 bytes and never needs more in UTF-8. */
     if (imp_add(needed, count, &room))
         out->text = imp_allocate(room, 1);
     out->begin = imp_allocate(count, sizeof *out->begin);
@@ -139,7 +139,7 @@ static imp_status take_texts(const unsigned char *bytes, size_t size, const imp_
         size_t bytes_used =
             take_text(bytes + header->begin + i * one, width, wide, out->text + used);
         if (bytes_used == 0)
-            return imp_fail(error, IMP_EFORMAT, "label %zu is no text in %s", i,
+            return imp_fail(error, IMP_EFORMAT, "label %zu is not valid %s", i,
                             wide ? "Unicode" : "UTF-8");
         used += bytes_used;
     }
@@ -166,7 +166,7 @@ static imp_status take_npy(const unsigned char *bytes, size_t size, words *out, 
 
 /* ---- lines ---- */
 
-/* Whether all of the text is an integer. */
+/* Whether the whole text is an integer. */
 static bool is_integer(const char *text, int64_t *value)
 {
     char *end;
@@ -177,7 +177,7 @@ static bool is_integer(const char *text, int64_t *value)
     return *end == '\0';
 }
 
-/* Lines that are all integers are integers; an empty one is without a label. */
+/* If all lines are integers, the labels are integers; an empty line means no label. */
 static imp_status lines_as_integers(words *out, imp_error *error)
 {
     bool any = false;
@@ -247,13 +247,15 @@ static int compare_texts(const void *a, const void *b)
 static imp_status make_room(imp_labels *labels, size_t classes, imp_error *error)
 {
     if (classes > INT32_MAX)
-        return imp_fail(error, IMP_EUNSUPPORTED, "%zu classes are too many", classes);
+        return imp_fail(error, IMP_EUNSUPPORTED, "there are %zu classes, which are too many",
+                        classes);
     labels->names = imp_allocate_zeroed(classes, sizeof *labels->names);
     labels->classes = labels->names ? classes : 0;
     return labels->names ? IMP_OK : no_memory(error);
 }
 
-/* Moves the distinct ones of sorted items of `size` bytes to the front; returns how many. */
+/* Moves the distinct ones of sorted items, `size` bytes each, to the front; returns their number.
+ */
 static size_t distinct(void *items, size_t count, size_t size,
                        int (*compare)(const void *, const void *))
 {
@@ -276,10 +278,10 @@ static imp_status number_integers(const words *from, imp_labels *labels, imp_err
         if (from->integers[i] >= 0)
             sorted[count++] = from->integers[i];
         else if (from->integers[i] < -1)
-            status = imp_fail(error, IMP_EUNSUPPORTED,
-                              "label %zu is %" PRId64 "; labels are from 0 on, and -1 is a point "
-                              "without one",
-                              i, from->integers[i]);
+            status =
+                imp_fail(error, IMP_EUNSUPPORTED,
+                         "label %zu is %" PRId64 "; labels are 0 or more, and -1 means no label", i,
+                         from->integers[i]);
     qsort(sorted, count, sizeof *sorted, compare_integers);
     count = distinct(sorted, count, sizeof *sorted, compare_integers);
     if (!status)

@@ -1,9 +1,9 @@
 /*
- * labels.h - which class each point is of: integers or texts, from a .npy file or from a text file
- * that has a line for each point.
+ * labels.h - the class of each point, as integers or strings, from a .npy file or a text file with
+ * one line per point.
  *
- * Classes are numbered without gaps, in the order of their names: integers by their value, texts
- * byte by byte. The integer -1 and an empty text are a point without a label.
+ * Classes are numbered without gaps, in the order of their names: integers by value, strings byte
+ * by byte. The integer -1 and the empty string mean that a point has no label.
  */
 #ifndef IMP_BASE_LABELS_H
 #define IMP_BASE_LABELS_H
@@ -24,25 +24,25 @@ typedef struct imp_labels {
     bool integers; /* the names are numbers */
 } imp_labels;
 
-/* Reads the labels that `size` bytes, the content of a file, hold. On failure *labels is zeroed:
- * IMP_EFORMAT or IMP_EUNSUPPORTED with a sentence, IMP_ENOMEM. */
+/* Reads labels from the content of a file, `size` bytes. On failure *labels is zeroed: IMP_EFORMAT
+ * or IMP_EUNSUPPORTED with a sentence, IMP_ENOMEM. */
 imp_status imp_labels_parse(const unsigned char *bytes, size_t size, imp_labels *labels,
                             imp_error *error);
 
-/* imp_labels_parse() on a file; every sentence names the path. */
+/* imp_labels_parse() on a file; errors name the path. */
 imp_status imp_labels_read(const char *path, imp_labels *labels, imp_error *error);
 
 /* Harmless on a zeroed one. */
 void imp_labels_clear(imp_labels *labels);
 
-/* Numbers the classes as `known` does, whose names come first; those of other names follow in
- * their order. On failure, IMP_ENOMEM, nothing has changed. */
+/* Renumbers the classes so that those in `known` come first, in that order; the others follow in
+ * their own. On failure (IMP_ENOMEM) nothing has changed. */
 imp_status imp_labels_renumber(imp_labels *labels, const char *const *known, size_t count,
                                imp_error *error);
 
-/* Writes classes by their names, -1 as itself or as an empty text, atomically: to a .npy file of
- * integers, where the names are such, or of texts, if that is how the path ends, else as lines. A
- * name with a line break is refused there, IMP_EINVAL. */
+/* Writes the names of the classes, atomically; no label is written as -1 or an empty string. If the
+ * path ends in .npy, the file holds integers, if the names are integers, or strings; otherwise it
+ * has one line per point, and a name with a line break is refused (IMP_EINVAL). */
 imp_status imp_labels_save(const char *path, const int32_t *label, size_t count,
                            const imp_labels *names, imp_error *error);
 
@@ -64,10 +64,10 @@ imp_status imp_labels_append(imp_labels_writer *writer, const int32_t *label, si
 imp_status imp_labels_commit(imp_labels_writer *writer, imp_error *error);
 void imp_labels_abandon(imp_labels_writer *writer);
 
-/* Whether names say no more than the numbers of the classes do: "0", "1", ... */
+/* Whether the names are just the numbers of the classes: "0", "1", ... */
 bool imp_names_are_numbers(const char *const *names, size_t count);
 
-/* The number of the class of that name, or -1. */
+/* The number of the class called `name`, or -1. */
 int32_t imp_name_find(const char *const *names, size_t count, const char *name);
 
 #endif

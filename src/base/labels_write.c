@@ -1,4 +1,4 @@
-/* labels_write.c - classes into a file, by their names, some at a time. */
+/* labels_write.c - writes classes to a file by name, some at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/npy.h"
 #include "base/utf8.h"
 
-/* The characters of a text in UTF-8, which `wide` has room for; returns how many. */
+/* Decodes UTF-8 into `wide`, which is large enough; returns the number of characters. */
 static size_t decode(const char *text, uint32_t *wide)
 {
     size_t count = 0;
@@ -25,7 +25,7 @@ static size_t decode(const char *text, uint32_t *wide)
     return count;
 }
 
-/* The header of an array of texts, and room for one. */
+/* Writes the header of an array of strings, and allocates room for one. */
 static imp_status begin_texts(imp_labels_writer *writer, size_t count, imp_error *error)
 {
     const imp_labels *names = writer->names;
@@ -46,8 +46,9 @@ static imp_status check_lines(const imp_labels *names, imp_error *error)
 {
     for (size_t c = 0; c < names->classes; c++)
         if (strpbrk(names->names[c], "\r\n"))
-            return imp_fail(error, IMP_EINVAL,
-                            "class %zu has a line break in its name, so it cannot be a line", c);
+            return imp_fail(
+                error, IMP_EINVAL,
+                "class %zu has a line break in its name, so it cannot be written as a line", c);
     return IMP_OK;
 }
 
@@ -106,7 +107,7 @@ imp_status imp_labels_commit(imp_labels_writer *writer, imp_error *error)
 
 void imp_labels_abandon(imp_labels_writer *writer)
 {
-    if (writer->names) /* it was begun */
+    if (writer->names) /* writing has begun */
         imp_writer_abandon(&writer->file);
     imp_release(writer->wide);
     *writer = (imp_labels_writer){0};

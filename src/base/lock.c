@@ -1,8 +1,8 @@
 /*
- * lock.c - a lock on the file itself, without another file beside it that might be left behind.
+ * lock.c - locks the file itself, so that no lock file can be left behind.
  *
- * A file that is replaced is another file of the same name. Who waited for the old one looks
- * whether it still has that name, and if not waits for the new one.
+ * Replacing a file makes a new file of the same name. So a process that waited for the lock checks
+ * whether its file still has the name and, if not, waits for the new one.
  */
 #define _DEFAULT_SOURCE /* flock */
 
@@ -34,7 +34,8 @@ imp_status imp_lock_take(imp_lock *lock, const char *path, imp_error *error)
 {
     lock->descriptor = -1;
     for (;;) {
-        int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never waits on a pipe */
+        int descriptor =
+            open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not block on a pipe */
         if (descriptor < 0)
             return errno == ENOENT ? IMP_OK : cannot_lock(path, error);
         while (flock(descriptor, LOCK_EX) != 0)

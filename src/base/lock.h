@@ -1,8 +1,8 @@
 /*
- * lock.h - one at a time: whoever is about to change a file waits for whoever is changing it.
+ * lock.h - lets one process at a time change a file.
  *
- * For files that are replaced by what was read from them and more (imp_writer replaces them whole,
- * but the last one to do so would win). It holds among programs that ask, on one machine.
+ * For read-modify-write: imp_writer replaces a file atomically, but without a lock the last of
+ * several writers would win. The lock is advisory and local to the machine.
  */
 #ifndef IMP_BASE_LOCK_H
 #define IMP_BASE_LOCK_H
@@ -13,12 +13,13 @@ typedef struct imp_lock {
     int descriptor; /* -1: nothing is locked */
 } imp_lock;
 
-/* Waits until nobody else has the file that `path` names, then has it until imp_lock_release() or
- * the end of the process. Read the file only afterwards: it may be another than before. Where there
- * is no file, nothing is locked. On failure (IMP_EIO) there is nothing to release. */
+/* Waits until no other process has locked the file at `path`, then holds the lock until
+ * imp_lock_release() or the end of the process. Read the file only afterwards: it may have been
+ * replaced meanwhile. If there is no file, nothing is locked. On failure (IMP_EIO) there is nothing
+ * to release. */
 imp_status imp_lock_take(imp_lock *lock, const char *path, imp_error *error);
 
-/* Harmless where nothing is locked. */
+/* Harmless if nothing is locked. */
 void imp_lock_release(imp_lock *lock);
 
 #endif

@@ -16,7 +16,7 @@
 enum {
     ALIGNMENT = 64,
     HUGE_PAGE = 2 << 20,
-    HUGE_BLOCK = 4 << 20, /* below this a huge page wastes more than it saves */
+    HUGE_BLOCK = 4 << 20, /* below this, huge pages waste more than they save */
 };
 
 static void *default_allocate(size_t size, size_t alignment, void *context)
@@ -29,7 +29,7 @@ static void *default_allocate(size_t size, size_t alignment, void *context)
     if (posix_memalign(&pointer, alignment, size) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    /* Only a wish: a kernel without huge pages refuses, and the memory is as good. */
+    /* Only advice: the memory is as good if the kernel has no huge pages. */
     if (size >= HUGE_BLOCK)
         (void)madvise(pointer, size, MADV_HUGEPAGE);
 #endif
@@ -65,10 +65,11 @@ void *imp_allocate(size_t count, size_t size)
     size_t bytes;
     if (!imp_multiply(count, size, &bytes))
         return NULL;
-    /* No object is larger than PTRDIFF_MAX, and differences of pointers into one would overflow. */
+    /* Objects larger than PTRDIFF_MAX are not allowed: differences of pointers into them would
+     * overflow. */
     if (bytes > PTRDIFF_MAX)
         return NULL;
-    /* Nothing is asked for as one byte, so that NULL always means that memory ran out. */
+    /* Zero bytes become one, so that NULL always means that memory ran out. */
     return current.allocate(bytes > 0 ? bytes : 1, ALIGNMENT, current.context);
 }
 

@@ -15,14 +15,14 @@ void *imp_allocate(size_t count, size_t size);
 /* The same, filled with zero bytes. */
 void *imp_allocate_zeroed(size_t count, size_t size);
 
-/* Room for `capacity` items that begins with a copy of the `count` items there are, which stay
- * where they are; NULL as above. `items` may be NULL if there are none. */
+/* Room for `capacity` items, the first `count` of them copied from `items`, which is not released;
+ * NULL as above. `items` may be NULL if `count` is 0. */
 void *imp_enlarge(const void *items, size_t count, size_t capacity, size_t size);
 
 /* A copy of a string, or NULL. */
 char *imp_duplicate(const char *text);
 
-/* Gives memory back; NULL is allowed. */
+/* Releases memory; NULL is allowed. */
 void imp_release(void *pointer);
 
 /* *product = a * b, or false when that does not fit. */

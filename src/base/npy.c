@@ -1,9 +1,9 @@
 /*
  * npy.c - NumPy's .npy format, read strictly and written as NumPy itself writes it.
  *
- * A file is a magic string, a version, a Python dict literal in text (descr, fortran_order, shape)
- * and the elements. The dict is parsed here by hand: it is a language of three keys, and a file
- * that uses anything else of Python is refused with a sentence rather than guessed at.
+ * A file is a magic string, a version, a Python dict literal (descr, fortran_order, shape) and the
+ * elements. The dict is parsed by hand: it has three keys, and any other Python is refused rather
+ * than guessed at.
  */
 #include "base/npy.h"
 
@@ -139,7 +139,7 @@ static bool is(slice s, const char *word)
     return s.size == strlen(word) && memcmp(s.text, word, s.size) == 0;
 }
 
-/* How much of a slice to quote in a sentence; its characters are known to be printable. */
+/* How much of a slice to quote in a message; its characters are known to be printable. */
 static int shown(slice s)
 {
     return s.size < 40 ? (int)s.size : 40;
@@ -509,7 +509,7 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
         imp_release(bytes);
         return status;
     }
-    /* The array takes the file's memory over: a large one is never held twice. */
+    /* The array takes over the file's memory, so that a large one is never held twice. */
     memmove(bytes, bytes + h.begin, size - h.begin);
     *array = layout;
     array->data = bytes;

@@ -1,8 +1,8 @@
 /*
- * npy_rows.c - a .npy file's rows as floats, read from the disk a few at a time.
+ * npy_rows.c - reads rows of a .npy file as floats, a few at a time.
  *
- * The file is read, not mapped: one that is cut short, or on a disk that fails while it is in use,
- * then is an error with a sentence and not the end of the process.
+ * The file is read, not mapped, so that truncation or a failing disk while it is in use is an error
+ * and not a SIGBUS.
  */
 #define _POSIX_C_SOURCE 200809L /* pread, posix_fadvise */
 
@@ -22,7 +22,7 @@
 
 /* ---- elements as floats ---- */
 
-/* IEEE 754's binary16: a sign, 5 bits of exponent and 10 of the fraction. */
+/* IEEE 754 binary16: a sign bit, 5 bits of exponent and 10 of fraction. */
 static double half(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -61,7 +61,7 @@ double imp_element(imp_dtype dtype, const void *elements, size_t i)
 
 size_t imp_to_floats(imp_dtype dtype, const void *elements, size_t count, float *floats)
 {
-    int infinite = 0; /* without a branch per value, which compilers turn into vectors */
+    int infinite = 0; /* without a branch per value, so that the loop vectorises */
     if (dtype == IMP_FLOAT32) {
         if (floats != elements)
             memcpy(floats, elements, count * sizeof *floats);
@@ -81,10 +81,10 @@ imp_status imp_fail_no_float(const char *path, size_t row, size_t column, double
                              imp_error *error)
 {
     if (isfinite(value))
-        return imp_fail(error, IMP_EINVAL,
-                        "%s: row %zu, column %zu is %g; points are kept as 32-bit floats, which "
-                        "end at %g",
-                        path, row, column, value, FLT_MAX);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "%s: row %zu, column %zu is %g; points are kept as 32-bit floats, which go up to %g",
+            path, row, column, value, FLT_MAX);
     return imp_fail(error, IMP_EINVAL,
                     "%s: row %zu, column %zu is %s; every value must be a finite number", path, row,
                     column, isnan(value) ? "not a number (NaN)" : "infinite");
@@ -97,7 +97,8 @@ static imp_status cannot_read(const char *path, const char *why, imp_error *erro
     return imp_fail(error, IMP_EIO, "cannot read '%s': %s", path, why);
 }
 
-/* Reads `size` bytes from `at` on, which of a pipe are the next; *got is less only at the end. */
+/* Reads `size` bytes at offset `at`, which in a pipe must be the next; *got is less only at the
+ * end. */
 static imp_status read_at(imp_npy_file *file, size_t at, void *to, size_t size, size_t *got,
                           imp_error *error)
 {
@@ -126,7 +127,7 @@ enum {
     PREAMBLE = 12             /* bytes after which the length of any header is known */
 };
 
-/* A pipe's header and not a byte of what follows it; *known is what there is of it. */
+/* Reads a pipe's header and not a byte beyond it; *known is its length. */
 static imp_status read_stream_header(imp_npy_file *file, unsigned char *bytes, size_t *known,
                                      imp_error *error)
 {
@@ -229,10 +230,10 @@ imp_status imp_npy_wake(imp_npy_file *file, imp_error *error)
     return IMP_OK;
 }
 
-enum { AT_ONCE = 4096 }; /* elements that are converted together */
+enum { AT_ONCE = 4096 }; /* elements converted together */
 
-/* Elements first .. first + count - 1 of the file become floats. *good is how many are finite
- * before the first that is not, whose value *bad is then. */
+/* Reads elements first .. first + count - 1 as floats. *good is the number before the first that is
+ * not finite, whose value is then in *bad. */
 static imp_status read_elements(imp_npy_file *file, size_t first, size_t count, float *floats,
                                 size_t *good, double *bad, imp_error *error)
 {
@@ -251,7 +252,7 @@ static imp_status read_elements(imp_npy_file *file, size_t first, size_t count, 
     return IMP_OK;
 }
 
-/* Rows of a file in which columns follow each other: a piece of every column at a time. */
+/* Reads rows of a file in Fortran order: a piece of every column at a time. */
 static imp_status read_columns(imp_npy_file *file, size_t begin, size_t count, float *rows,
                                imp_error *error)
 {
@@ -274,13 +275,13 @@ static imp_status read_columns(imp_npy_file *file, size_t begin, size_t count, f
     return IMP_OK;
 }
 
-/* Behind the last row of a pipe there must be nothing. */
+/* A pipe must end after its last row. */
 static imp_status check_end(imp_npy_file *file, imp_error *error)
 {
     size_t got, end = file->begin + file->layout.count * imp_dtype_size(file->layout.dtype);
     imp_status status = read_at(file, end, &(char){0}, 1, &got, error);
     if (!status && got > 0)
-        status = imp_fail(error, IMP_EFORMAT, "%s: it goes on behind the data of its shape %s",
+        status = imp_fail(error, IMP_EFORMAT, "%s: it continues after the data of its shape %s",
                           file->path, imp_shape_format(2, file->layout.shape).text);
     return status;
 }

@@ -1,4 +1,4 @@
-/* npy_shards.c - files that follow each other as one array of rows. */
+/* npy_shards.c - several files read as one array of rows. */
 #define _POSIX_C_SOURCE 200809L /* opendir */
 
 #include "base/npy_shards.h"
@@ -92,7 +92,7 @@ static imp_status list_shards(const char *path, listing *list, imp_error *error)
 
 /* ---- opening ---- */
 
-/* Whether the shape of file number i goes with those before it. */
+/* Whether the shape of file i matches those before it. */
 static imp_status check_shape(const imp_npy_shards *shards, size_t i, imp_error *error)
 {
     const imp_npy_file *file = &shards->files[i];
@@ -108,7 +108,7 @@ static imp_status check_shape(const imp_npy_shards *shards, size_t i, imp_error 
     return IMP_OK;
 }
 
-/* Takes note of the file just opened, whose number is shards->count. */
+/* Records the file just opened, number shards->count. */
 static imp_status take_shard(imp_npy_shards *shards, imp_error *error)
 {
     size_t i = shards->count++;

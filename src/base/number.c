@@ -1,4 +1,4 @@
-/* number.c - reading and writing numbers in the C locale, borrowed for the calling thread. */
+/* number.c - reads and writes numbers with the calling thread switched to the C locale. */
 #define _DEFAULT_SOURCE /* newlocale, uselocale */
 
 #include "base/number.h"

@@ -1,9 +1,9 @@
 /*
- * number.h - decimal numbers in texts that programs read.
+ * number.h - decimal numbers in machine-readable text.
  *
- * strtod() and printf() speak the language of the locale, in which half may be "0,5", and the
- * program that uses this library chooses that. These two speak the C locale's in any. Nothing
- * but the calling thread is touched, and that is left as it was.
+ * strtod() and printf() follow the locale, which the host program chooses and in which a half may
+ * be "0,5". These two always use the C locale. They affect only the calling thread and restore its
+ * locale.
  */
 #ifndef IMP_BASE_NUMBER_H
 #define IMP_BASE_NUMBER_H

@@ -1,4 +1,4 @@
-/* old_words.c - what has another name now. */
+/* old_words.c - names that have changed. */
 #include "base/old_words.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* options.c - options between callers and a library of different versions. */
+/* options.c - exchanges options structs between a caller and a library of different versions. */
 #include "base/options.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static imp_status take_unknown(const unsigned char *rest, size_t count, const ch
     for (size_t i = 0; i < count; i++)
         if (rest[i] != 0)
             return imp_fail(error, IMP_EINVAL,
-                            "%s says something that this library does not know: the program was "
-                            "built for a newer one",
+                            "%s sets an option that this library does not know: the program was "
+                            "built for a newer version",
                             name);
     return IMP_OK;
 }
@@ -33,10 +33,10 @@ imp_status imp_take_options(void *options, size_t size, const void *given, const
         return IMP_OK;
     size_t known = *(const size_t *)given;
     if (known < sizeof known)
-        return imp_fail(error, IMP_EINVAL,
-                        "the options' size is %zu; begin with their defaults, and their size, "
-                        "sizeof(%s), %zu",
-                        known, name, size);
+        return imp_fail(
+            error, IMP_EINVAL,
+            "the options' size is %zu; start from their defaults, with the size sizeof(%s), %zu",
+            known, name, size);
     if (known > size) {
         imp_status status =
             take_unknown((const unsigned char *)given + size, known - size, name, error);

@@ -1,9 +1,9 @@
 /*
- * options.h - how the library takes a struct of options from a caller and gives him the defaults.
+ * options.h - how the library takes an options struct from a caller and fills in defaults.
  *
- * Such a struct begins with its size, as the caller's header has it, and grows at its end. Only
- * that many bytes of it are ever read or written, so that a program and a library of different
- * versions understand each other.
+ * Such a struct begins with its size according to the caller's header, and grows at its end. Only
+ * that many bytes are ever read or written, so that programs and libraries of different versions
+ * work together.
  */
 #ifndef IMP_BASE_OPTIONS_H
 #define IMP_BASE_OPTIONS_H
@@ -12,15 +12,15 @@
 
 #include <imp/status.h>
 
-/* Writes the defaults, a struct of `size` bytes, into that of a caller who has `known` bytes. What
- * an older caller does not know is left out; what a newer one knows and the library does not
- * becomes zero. */
+/* Copies the defaults, a struct of `size` bytes, into the caller's struct of `known` bytes. Members
+ * that an older caller does not know are left out; members that only a newer caller knows become
+ * zero. */
 void imp_give_options(void *options, size_t known, const void *defaults, size_t size);
 
-/* Copies the options that a caller gave (NULL: none) over the defaults in `options`, `size` bytes
- * long. What an older caller does not know keeps its default, and the size becomes the whole. A
- * newer caller's that the library does not know must be zero: IMP_EINVAL otherwise. `name` is the
- * struct's. */
+/* Copies the caller's options (NULL: none) over the defaults in `options`, a struct of `size`
+ * bytes. Members that an older caller does not know keep their defaults, and the size becomes
+ * `size`. Members that only a newer caller knows must be zero: IMP_EINVAL otherwise. `name` is that
+ * of the struct. */
 imp_status imp_take_options(void *options, size_t size, const void *given, const char *name,
                             imp_error *error);
 

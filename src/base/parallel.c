@@ -1,14 +1,14 @@
 /*
- * parallel.c - the loop over blocks, on a pool of threads of our own.
+ * parallel.c - the loop over blocks, on the library's own thread pool.
  *
- * A caller does blocks itself and hires idle workers to help. Whoever is free takes the next block:
- * blocks are large enough that the hand-over costs nothing, and a slow core then delays the end by
- * one block at most. A caller that has run out of blocks waits only for the workers that began one;
- * those that did not show up in time are simply taken back. So a thread that cannot be started, or
- * is slow to wake, costs speed and nothing else.
+ * The caller works on blocks itself and hires idle workers to help. Each thread takes the next
+ * block when it is free: blocks are large enough that this costs nothing, and a slow core delays
+ * the end by one block at most. When no blocks are left, the caller waits only for workers that
+ * have begun one; those that have not woken up are released again. So a thread that cannot be
+ * started, or is slow to wake, costs speed and nothing else.
  *
- * Workers are started when they are first wanted and stay. Nothing here allocates: a thread that
- * was started has all it needs.
+ * Workers are started when first needed and stay. Nothing here allocates: a thread that was started
+ * has all it needs.
  */
 #define _GNU_SOURCE /* sched_getaffinity, CPU_COUNT */
 
@@ -29,23 +29,23 @@
 #include "base/thread.h"
 
 enum {
-    MOST_THREADS = 1024,  /* more is a slip of the keyboard */
+    MOST_THREADS = 1024,  /* more is a typing error */
     STACK_SIZE = 1 << 20, /* ten times what a block takes */
     CACHE_LINE = 64,      /* two workers never share one */
     LOOKS = 64            /* at a state, before one at the clock */
 };
 
-/* Seconds that a thread looks before it sleeps, from which it takes long to wake. The parts of a
- * training step that are not parallel are shorter. */
+/* Seconds that a thread spins before it sleeps, because waking up is slow. The serial parts of a
+ * training step are shorter than this. */
 static const double patience = 4e-3;
 
 typedef struct job {
     size_t blocks;
     imp_parallel_body *body;
     void *context;
-    fenv_t rounding;    /* the caller's, which then is everybody's */
+    fenv_t rounding;    /* the caller's rounding mode, which workers adopt */
     int processor;      /* where the caller runs */
-    atomic_size_t next; /* block to be done */
+    atomic_size_t next; /* next block to take */
 } job;
 
 /* Who may change a worker's state, from what to what:
@@ -61,20 +61,21 @@ typedef struct worker {
     int number;           /* in that job */
     atomic_int processor; /* where it did its last job */
     struct worker *next;
-    pthread_mutex_t mutex; /* for sleeping: the worker while ASLEEP, its caller while AWAITED */
+    pthread_mutex_t
+        mutex; /* for sleeping: of the worker while ASLEEP, of its caller while AWAITED */
     pthread_cond_t changed;
 } worker;
 
 static struct {
     pthread_mutex_t mutex; /* guards what follows */
-    worker *idle;          /* those in no team, the one used last first */
+    worker *idle;          /* most recently used first */
     int started;           /* of `workers` */
-    atomic_bool crowded;   /* more threads than processors, where looking would hold others up */
+    atomic_bool crowded;   /* more threads than processors, so spinning would hold others up */
     worker workers[MOST_THREADS - 1];
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether this thread is doing a block: all processors are busy then, and more threads would only
- * fight. Reserved when a thread starts: memory for it cannot be lacking later. */
+/* Whether this thread is inside a block: all processors are busy then, and more threads would only
+ * compete. The TLS model reserves it when a thread starts, so that no allocation can fail later. */
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
 /* ---- the machine ---- */
@@ -84,8 +85,8 @@ static int processors;
 static int usual_threads;
 
 static atomic_bool used;  /* whether anybody has asked for a worker */
-static atomic_bool alone; /* whether there can be none: the threads of `pool` did not come along
-                             when this process was forked, or nobody would tell us if one is */
+static atomic_bool alone; /* whether there can be none: the process was forked, without the threads
+                             of `pool`, or forks could not be detected */
 
 static void note_fork(void)
 {
@@ -124,7 +125,7 @@ int imp_parallel_threads(int wanted)
 
 /* ---- waiting ---- */
 
-/* Tells the processor that this thread only waits. */
+/* Tells the processor that this thread is spinning. */
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -134,8 +135,8 @@ static void relax(void)
 #endif
 }
 
-/* Looks until the state is `wanted`, but not for long, and not from the processor of the thread
- * that is to change it. */
+/* Spins until the state is `wanted`, but not for long, and not on the processor of the thread that
+ * is to change it. */
 static bool see(worker *one, int wanted, int processor)
 {
     double end = 0;
@@ -238,7 +239,7 @@ static bool start_thread(worker *one)
     return started;
 }
 
-/* One more worker, or NULL where the system has no thread for it. The pool is locked. */
+/* Starts one more worker; NULL if the system refuses a thread. The pool is locked. */
 static worker *start_worker(void)
 {
     worker *one = &pool.workers[pool.started];
@@ -259,8 +260,8 @@ static worker *start_worker(void)
     return one;
 }
 
-/* Up to `wanted` workers, as a list. Those that help others are not waited for, nor replaced: all
- * callers together have no more than the one of them that wants most. */
+/* Takes up to `wanted` workers, as a list. Those that help other callers are neither waited for nor
+ * replaced: all callers together have no more than the largest number wanted. */
 static worker *gather(int wanted)
 {
     worker *team = NULL;

@@ -2,9 +2,8 @@
  * protobuf.h - writing Protocol Buffers by hand: as much of the wire format as ONNX and
  * TensorBoard need.
  *
- * A message is a buffer of fields; a message within a message is a buffer written as bytes. A
- * buffer that runs out of memory stays failed and swallows what follows, so that only its end is
- * checked.
+ * A message is a buffer of fields; a nested message is a buffer written as bytes. A buffer that
+ * runs out of memory stays failed and ignores what follows, so callers check only once, at the end.
  */
 #ifndef IMP_BASE_PROTOBUF_H
 #define IMP_BASE_PROTOBUF_H

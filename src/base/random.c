@@ -63,7 +63,7 @@ uint64_t imp_random_u64(imp_random *random)
 }
 
 /* Lemire, "Fast random integer generation in an interval" (2019): the high half of word * bound,
- * where the few words that would make some results likelier than others are drawn again. */
+ * where the few words that would bias the result are drawn again. */
 uint32_t imp_random_below(imp_random *random, uint32_t bound)
 {
     uint64_t product = (uint64_t)imp_random_u32(random) * bound;

@@ -1,8 +1,8 @@
 /*
  * random.h - counter-based random numbers (Philox4x32-10, Salmon et al. 2011).
  *
- * A sequence is named by (seed, stream, index) and nothing else, so that episode 4711 of the test
- * stream can be drawn alone, on any thread or machine, and is the same. Not for cryptography.
+ * A sequence depends on (seed, stream, index) and nothing else, so episode 4711 of the test stream
+ * can be drawn alone, on any thread or machine, and is always the same. Not for cryptography.
  */
 #ifndef IMP_BASE_RANDOM_H
 #define IMP_BASE_RANDOM_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who draws. Two purposes never share a stream, so their numbers never coincide. */
+/* What the numbers are for. Two purposes never share a stream, so their numbers are independent. */
 enum imp_stream {
     IMP_STREAM_WEIGHTS = 1,
     IMP_STREAM_TRAIN,
@@ -28,21 +28,22 @@ enum imp_stream {
     IMP_STREAM_GIBBS,
     IMP_STREAM_BATCHES,
     IMP_STREAM_QUESTIONS,
-    IMP_STREAM_HELD_OUT = 64, /* stays when others are added: what mixtures choose depends on it */
-    IMP_STREAM_SAMPLE,        /* likewise: which points mixtures keep */
+    IMP_STREAM_HELD_OUT =
+        64,            /* fixed, whatever is added above: what mixtures choose depends on it */
+    IMP_STREAM_SAMPLE, /* likewise: which points mixtures keep */
 };
 
 typedef struct imp_random {
     uint32_t key[2];     /* the seed */
     uint32_t counter[4]; /* block within the sequence, stream, index (low, high) */
     uint32_t word[4];    /* the current block's output */
-    unsigned used;       /* how many of its words are gone */
+    unsigned used;       /* words of it used */
 } imp_random;
 
 /* One Philox4x32-10 block: the published bijection, exposed for its test vectors. */
 void imp_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* The beginning of the sequence (seed, stream, index). It holds 2^34 words. */
+/* Starts the sequence (seed, stream, index), which has 2^34 words. */
 imp_random imp_random_start(uint64_t seed, uint32_t stream, uint64_t index);
 
 uint32_t imp_random_u32(imp_random *random);

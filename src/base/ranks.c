@@ -1,4 +1,4 @@
-/* ranks.c - how work is dealt out to ranks, and how their results come together in order. */
+/* ranks.c - divides work among ranks and combines their results in order. */
 #include "base/ranks.h"
 
 #include "base/error.h"
@@ -52,7 +52,7 @@ imp_status imp_ranks_exchange(const imp_ranks *ranks, uint64_t own, uint64_t *al
                : IMP_OK;
 }
 
-/* Floats that go to the next rank together: few enough that all ranks work at the same time. */
+/* Floats sent to the next rank together: few enough that all ranks work at the same time. */
 enum { PIECE = 1 << 14 };
 
 static imp_status add_piece(const imp_ranks *ranks, float *values, const float *terms, size_t rows,

@@ -1,4 +1,4 @@
-/* rooms.c - see rooms.h. */
+/* rooms.c - allocates and releases lists of arrays. */
 #include "base/rooms.h"
 
 #include <string.h>

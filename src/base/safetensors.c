@@ -1,9 +1,9 @@
 /*
  * safetensors.c - the safetensors format, every claim of a file checked before it is believed.
  *
- * A file comes from anywhere, so its header is held against the bytes that are really there: the
- * tensors must lie inside the file, be as long as their shapes say, and cover the data without
- * holes or overlaps. That leaves one way to read a file, and no place to hide anything in it.
+ * A file may come from anywhere, so its header is checked against the data: the tensors must lie
+ * inside the file, be as long as their shapes say, and cover the data without holes or overlaps.
+ * That leaves only one way to read a file, and no place to hide anything in it.
  */
 #include "base/safetensors.h"
 
@@ -48,8 +48,8 @@ const char *imp_dtype_code(imp_dtype dtype)
     return dtype_codes[dtype];
 }
 
-/* A name somebody else chose, made fit for a sentence: not too long, and no control characters that
- * would play tricks on a terminal. */
+/* An untrusted name, made safe for a message: not too long, and without control characters that
+ * would affect a terminal. */
 typedef struct quoted {
     char text[84];
 } quoted;
@@ -257,7 +257,7 @@ static imp_status check_tiling(span *spans, size_t count, size_t data_size, imp_
     return IMP_OK;
 }
 
-/* Holds a file against the checksum in its metadata. Those of other programs have none. */
+/* Verifies the checksum in the metadata. Files of other programs have none. */
 static imp_status check_whole(const imp_safetensors *file, imp_error *error)
 {
     const char *stated = imp_safetensors_metadata(file, IMP_CHECKSUM_KEY);
@@ -290,8 +290,8 @@ static bool is_aligned(const imp_tensor *tensor)
     return (uintptr_t)tensor->data % imp_dtype_size(tensor->dtype) == 0;
 }
 
-/* The format packs tensors without regard to alignment. Where that leaves one askew, all move to a
- * block of their own in which each begins at a multiple of 64. */
+/* The format packs tensors without regard to alignment. If that leaves any misaligned, all are
+ * copied to a new block, each at a multiple of 64. */
 static imp_status align(imp_safetensors *file, imp_error *error)
 {
     size_t askew = 0, total = 0;
@@ -390,7 +390,7 @@ imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetens
     return status;
 }
 
-/* A header of a length that is allowed, and its first letter. */
+/* Checks the length of the header and its first character. */
 static bool begins_right(const unsigned char *bytes, size_t size)
 {
     size_t length;
@@ -432,7 +432,7 @@ const imp_tensor *imp_safetensors_at(const imp_safetensors *file, size_t index)
     return index < file->count ? &file->tensors[index] : NULL;
 }
 
-/* One by one: a model has a few dozen tensors, and each is asked for once. */
+/* A linear search: a model has a few dozen tensors, and each is looked up once. */
 const imp_tensor *imp_safetensors_find(const imp_safetensors *file, const char *name)
 {
     for (size_t i = 0; i < file->count; i++)
@@ -448,7 +448,7 @@ const char *imp_safetensors_metadata(const imp_safetensors *file, const char *ke
 
 /* ---- writing ---- */
 
-/* What a tensor adds to the data; refuses one the format or its reader would not take. */
+/* The bytes a tensor adds to the data; refuses one that the format or its readers would reject. */
 static imp_status check_tensor(const imp_tensor *tensor, size_t *bytes, imp_error *error)
 {
     if (tensor->name == NULL || tensor->name[0] == '\0' || !imp_is_utf8(tensor->name))
@@ -469,7 +469,7 @@ static imp_status check_tensor(const imp_tensor *tensor, size_t *bytes, imp_erro
     return IMP_OK;
 }
 
-/* Both of these swallow a NULL that jansson gave for want of memory, and return true then. */
+/* Both return true if jansson ran out of memory, also for a NULL value. */
 static bool failed_to_append(json_t *array, size_t number)
 {
     return json_array_append_new(array, json_integer((json_int_t)number)) != 0;
@@ -498,7 +498,7 @@ static json_t *describe(const imp_tensor *tensor, size_t begin, size_t end)
     return NULL;
 }
 
-/* `object` is the header's, and its first entry. */
+/* Adds the metadata object, the header's first entry. */
 static imp_status add_metadata(json_t *object, const imp_metadata *metadata, size_t count,
                                imp_error *error)
 {

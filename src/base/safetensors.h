@@ -2,9 +2,9 @@
  * safetensors.h - named tensors and string metadata in one file, read and written strictly.
  *
  * The format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes without
- * holes. A model, a training checkpoint and a fitted mixture are all such files. Those written here
- * have a checksum in their metadata (tensor_checksum.h); a file that has one is read only if it is
- * right.
+ * holes. A model, a training checkpoint and a fitted mixture are all such files. Files written here
+ * have a checksum in their metadata (tensor_checksum.h); a file with a checksum is read only if it
+ * is right.
  */
 #ifndef IMP_BASE_SAFETENSORS_H
 #define IMP_BASE_SAFETENSORS_H
@@ -15,7 +15,7 @@
 
 #include "base/npy.h"
 
-/* A tensor that belongs to somebody else. */
+/* A tensor whose memory is owned elsewhere. */
 typedef struct imp_tensor {
     const char *name;
     imp_dtype dtype;
@@ -30,15 +30,15 @@ typedef struct imp_metadata {
     const char *value;
 } imp_metadata;
 
-/* A file in memory. Everything it hands out lives until it is freed. */
+/* A file in memory. Everything obtained from it lives until it is freed. */
 typedef struct imp_safetensors imp_safetensors;
 
-/* Parses a whole file held in memory. Takes `bytes` over (they came from imp_allocate) on success
- * and on failure alike. */
+/* Parses a whole file in memory. Takes over `bytes`, which must come from imp_allocate(), on
+ * success and on failure. */
 imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetensors **out,
                                  imp_error *error);
 
-/* imp_safetensors_parse() on a file; every sentence names the path. */
+/* imp_safetensors_parse() on a file; errors name the path. */
 imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_error *error);
 
 void imp_safetensors_free(imp_safetensors *file);
@@ -59,8 +59,8 @@ imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, siz
                                 const imp_metadata *metadata, size_t metadata_count,
                                 imp_error *error);
 
-/* The same, and the file that was there before is then called `kept`, in the same folder, in the
- * place of what was called so. NULL: it is not kept. */
+/* The same, and the previous file is renamed to `kept`, in the same folder, replacing any file of
+ * that name. NULL: it is not kept. */
 imp_status imp_safetensors_save_keeping(const char *path, const char *kept,
                                         const imp_tensor *tensors, size_t count,
                                         const imp_metadata *metadata, size_t metadata_count,

@@ -1,4 +1,4 @@
-/* spill.c - arrays that outgrow memory as mapped files without a name. */
+/* spill.c - keeps arrays larger than memory in unnamed mapped files. */
 #define _DEFAULT_SOURCE /* madvise */
 
 #include "base/spill.h"
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* A new file without a name in a folder; negative on failure. */
+/* Opens a new unnamed file in a folder; negative on failure. */
 static int open_nameless(const char *folder, imp_error *error)
 {
     char path[4096];
@@ -38,7 +38,7 @@ static imp_status map(imp_spill *spill, const char *folder, size_t bytes, imp_er
     int descriptor = open_nameless(folder, error);
     if (descriptor < 0)
         return IMP_EIO;
-    /* The disk's space is taken at once: a mapped file that does not find any later ends the
+    /* Disk space is reserved at once: a mapped file that runs out of it later would end the
      * process. */
     int failed = posix_fallocate(descriptor, 0, (off_t)bytes);
     if (!failed) {
@@ -72,7 +72,7 @@ void imp_spill_leave(const imp_spill *spill, size_t begin, size_t end)
 {
     if (!spill->mapped)
         return;
-    /* whole pages, those that the neighbours share included: they are read again */
+    /* whole pages, including those shared with neighbours, which are simply read again */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t from = begin * spill->size / page * page, to = end * spill->size;
     madvise((char *)spill->values + from, to - from, MADV_DONTNEED);

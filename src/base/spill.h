@@ -1,9 +1,8 @@
 /*
- * spill.h - room for a number or two of every point: in memory while they are few, else in a file.
+ * spill.h - arrays of a number or two per point: in memory if they are small, otherwise in a file.
  *
- * A file of scratch is mapped and has no name, so that it goes with the process. What was written
- * stays where it is put when the memory it takes is given back, and is read again when it is
- * needed.
+ * The file is mapped and has no name, so it disappears with the process. Memory given back while a
+ * part is not needed loses nothing: the part is read from the file again.
  */
 #ifndef IMP_BASE_SPILL_H
 #define IMP_BASE_SPILL_H
@@ -13,10 +12,10 @@
 
 #include <imp/status.h>
 
-/* Where numbers of many points may go. */
+/* Where such arrays may go. */
 typedef struct imp_spill_place {
-    const char *folder; /* NULL: nowhere, all stay in memory */
-    size_t memory;      /* bytes of an array that stays in memory all the same */
+    const char *folder; /* NULL: always in memory */
+    size_t memory;      /* arrays up to this many bytes stay in memory */
 } imp_spill_place;
 
 typedef struct imp_spill {
@@ -25,13 +24,13 @@ typedef struct imp_spill {
     bool mapped;
 } imp_spill;
 
-/* Room for `count` items, not initialised. `place` may be NULL for memory. On failure there is
+/* Room for `count` items, not initialised. With a NULL `place` it is in memory. On failure there is
  * nothing to release: IMP_ENOMEM, and IMP_EIO for a folder that cannot be written or a disk that is
  * too full. */
 imp_status imp_spill_create(imp_spill *spill, const imp_spill_place *place, size_t count,
                             size_t size, imp_error *error);
 
-/* Items begin .. end - 1 are not needed for a while: the memory they take may go. */
+/* Items begin .. end - 1 are not needed for a while: their memory may be reclaimed. */
 void imp_spill_leave(const imp_spill *spill, size_t begin, size_t end);
 
 /* Harmless on a zeroed one. */

@@ -1,4 +1,4 @@
-/* tensor_checksum.c - sorts what a file says by its names, and takes the SHA-256 of it. */
+/* tensor_checksum.c - computes the SHA-256 of tensors and metadata, sorted by name. */
 #include "base/tensor_checksum.h"
 
 #include <stdint.h>

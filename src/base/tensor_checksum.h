@@ -1,16 +1,16 @@
 /*
- * tensor_checksum.h - the SHA-256 by which a safetensors file tells that it is whole.
+ * tensor_checksum.h - the SHA-256 that shows whether a safetensors file is intact.
  *
- * It is taken of what the file says, not of how: of names, types, shapes, elements and metadata in
- * the order of their names. So a program that writes the same tensors and metadata in another order
- * leaves it right.
+ * It covers the content, not its layout: names, types, shapes, elements and metadata, in the order
+ * of their names. So it stays valid if a program writes the same tensors and metadata in another
+ * order.
  */
 #ifndef IMP_BASE_TENSOR_CHECKSUM_H
 #define IMP_BASE_TENSOR_CHECKSUM_H
 
 #include "base/safetensors.h"
 
-/* The key of the metadata that holds it, as 64 lower-case digits. */
+/* The metadata key that holds it, as 64 lower-case hexadecimal digits. */
 #define IMP_CHECKSUM_KEY "sha256"
 
 typedef struct imp_checksum_text {

@@ -1,4 +1,4 @@
-/* thread.c - starts threads that leave signals to the host. */
+/* thread.c - starts threads that leave signals to the host program. */
 #define _GNU_SOURCE
 
 #include "base/thread.h"

@@ -1,4 +1,4 @@
-/* trail.c - remembering and removing what was made. */
+/* trail.c - records what was created, and removes it. */
 #include "base/trail.h"
 
 #include <stdio.h>

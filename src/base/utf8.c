@@ -1,4 +1,4 @@
-/* utf8.c - finding the characters in a text, and what to put where there is none. */
+/* utf8.c - finds characters in UTF-8, and replaces invalid bytes. */
 #include "base/utf8.h"
 
 #include <string.h>

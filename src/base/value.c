@@ -1,4 +1,4 @@
-/* value.c - reading, checking and describing the values of options that have names. */
+/* value.c - reads, checks and describes the values of named options. */
 #include "base/value.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ imp_status imp_value_check(const imp_option_info *option, double value, imp_erro
         return IMP_OK;
     char values[100];
     imp_value_describe(option, values, sizeof values);
-    return imp_fail(error, IMP_EINVAL, "%s is %g; it is %s", option->name, value, values);
+    return imp_fail(error, IMP_EINVAL, "%s is %g; it must be %s", option->name, value, values);
 }
 
 bool imp_value_parse(const imp_option_info *option, const char *text, double *value)

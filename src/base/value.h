@@ -1,5 +1,5 @@
 /*
- * value.h - the values of options that have names (<imp/option.h>): as text, and checked.
+ * value.h - values of named options (<imp/option.h>): text conversion and checks.
  */
 #ifndef IMP_BASE_VALUE_H
 #define IMP_BASE_VALUE_H
@@ -19,14 +19,15 @@ static inline bool imp_same_value(double a, double b)
 /* Whether the option takes the value. */
 bool imp_value_allowed(const imp_option_info *option, double value);
 
-/* Fails with a sentence if it does not. */
+/* Fails with a sentence if the option does not take the value. */
 imp_status imp_value_check(const imp_option_info *option, double value, imp_error *error);
 
-/* Reads a value as people write it: a decimal number, yes or no, auto. False, and nothing set, for
- * anything else and for what the option does not take. */
+/* Parses a value: a decimal number, yes or no, or auto. Returns false and sets nothing for anything
+ * else and for values that the option does not take. */
 bool imp_value_parse(const imp_option_info *option, const char *text, double *value);
 
-/* Writes what values the option takes, "a number of at least 0, or auto", cut to fit. */
+/* Describes the values the option takes, such as "a number of at least 0, or auto", truncated to
+ * fit. */
 void imp_value_describe(const imp_option_info *option, char *text, size_t size);
 
 #endif

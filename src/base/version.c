@@ -1,6 +1,6 @@
 /*
- * version.c - the version of the library itself, for programs that were compiled against the
- * header of another one.
+ * version.c - the version of the library itself, which may differ from the header a program was
+ * compiled against.
  */
 #include <imp/version.h>
 

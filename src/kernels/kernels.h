@@ -101,18 +101,18 @@ typedef struct imp_padded {
 /* 3x3 convolution of 64 to 64 channels by Winograd's tiles of one size. */
 typedef struct imp_winograd {
     size_t points;         /* transform points of a tile: 36 or 64 */
-    size_t scratch_floats; /* what the functions need as scratch */
+    size_t scratch_floats; /* scratch that the functions need */
 
     /* Transforms weights (64 out, `inputs` in, 3, 3) into the packed form that the products read:
      * `forward` for y = W x, each output channel multiplied by scale[out] if scale is not NULL,
-     * and, if not NULL, `adjoint` for dx = W^T dy. Each is points * 64 * 64 floats, of which a call
-     * writes rows begin..end-1 of every 64x64 matrix. */
+     * and, if not NULL, `adjoint` for dx = W^T dy. Each has points * 64 * 64 floats; a call writes
+     * rows begin..end-1 of every 64x64 matrix. */
     void (*weights)(const float *weights, size_t inputs, const float *scale, size_t begin,
                     size_t end, float *forward, float *adjoint);
 
-    /* out = conv(in), same size; moments of out over these images. `selected`, if not NULL, gets
-     * the number that wins in each 2x2 window, (N, H/2, W/2, 64): the largest of the four times
-     * `sign`, the sign of gamma in each channel. */
+    /* out = conv(in), same size; moments of out over these images. `selected`, if not NULL,
+     * receives the winner of each 2x2 window, (N, H/2, W/2, 64): the value for which value *
+     * `sign`, the sign of gamma in each channel, is largest. */
     void (*forward)(const imp_maps *maps, const float *in, const float *weights, const float *sign,
                     float *out, float *selected, imp_moments *moments, float *scratch);
 
@@ -121,18 +121,18 @@ typedef struct imp_winograd {
     void (*infer)(const imp_maps *maps, const float *in, const float *weights, const float *bias,
                   float *out, float *scratch);
 
-    /* The adjoint. `y` is the convolution's output, `selected` what forward() selected of it, and
-     * `pooled` and `dpooled` are the result of pool_forward() and its gradient. Writes the
-     * transformed weight gradient to `dweights` (points, 64 in, 64 out), and the input's
-     * gradient to `din` if that is not NULL (then `adjoint` is the packed weights). If `selected`
-     * is NULL, there was no pooling: the gradient of the convolution's output is offset + slope *
-     * (y - mean), with the coefficients in `norm`. */
+    /* The adjoint. `y` is the convolution's output, `selected` comes from forward(), and `pooled`
+     * and `dpooled` are the result of pool_forward() and its gradient. Writes the transformed
+     * weight gradient to `dweights` (points, 64 in, 64 out), and the input's gradient to `din` if
+     * that is not NULL (then `adjoint` is the packed weights). If `selected` is NULL, there was no
+     * pooling: the gradient of the convolution's output is offset + slope * (y - mean), with the
+     * coefficients in `norm`. */
     void (*backward)(const imp_maps *maps, const float *in, const float *y, const float *selected,
                      const float *pooled, const float *dpooled, const imp_norm *norm,
                      const float *adjoint, float *dweights, float *din, float *scratch);
 
-    /* dweights (64 out, `inputs` in, 3, 3) += the back-transformed sum of `count` arrays as
-     * backward() makes them, one after the other, for input channels begin..end-1. */
+    /* dweights (64 out, `inputs` in, 3, 3) += the back-transformed sum of `count` consecutive
+     * arrays written by backward(), for input channels begin..end-1. */
     void (*weight_gradient)(const float *parts, size_t count, size_t inputs, size_t begin,
                             size_t end, float *dweights);
 } imp_winograd;
@@ -333,8 +333,8 @@ typedef struct imp_kernels {
                            double *sum_dz, double *products, float *scratch);
 } imp_kernels;
 
-/* Which of the two sizes of tiles needs fewer multiplications on maps of that size; where it is the
- * same, 0, the smaller ones, which round better. */
+/* Which of the two tile sizes needs fewer multiplications on maps of that size; ties go to 0, the
+ * smaller tiles, which have a smaller rounding error. */
 static inline size_t imp_tile_size(size_t height, size_t width)
 {
     size_t four = ((height + 3) / 4) * ((width + 3) / 4),

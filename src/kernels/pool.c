@@ -1,9 +1,9 @@
 /*
- * pool.c - what is left of batch norm, ReLU and 2x2 max-pooling once the windows' winners are
- * selected, which the convolution does on its way out.
+ * pool.c - batch norm and ReLU of the winners of 2x2 max pooling, which the convolution's output
+ * transform has selected.
  *
- * The winning y is kept beside the result: the backward pass takes xhat from it, which stays exact
- * when gamma is tiny, zero or negative.
+ * The winning y is kept along with the result: the backward pass computes xhat from it, which stays
+ * exact when gamma is tiny, zero or negative.
  */
 #include "kernels/variants.h"
 

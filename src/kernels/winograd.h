@@ -1,7 +1,6 @@
 /*
- * winograd.h - the transforms of Winograd's minimal filtering (Lavin & Gray 2016) and the walk over
- * a map's tiles: F(4x4, 3x3), or F(6x6, 3x3) where a file defines TILE as 6 before it includes
- * this.
+ * winograd.h - the transforms of Winograd's minimal filtering (Lavin & Gray 2016) and the traversal
+ * of a map's tiles: F(4x4, 3x3), or F(6x6, 3x3) if TILE is defined as 6 before this is included.
  *
  * With V = B'dB of an input window d, two wider than the tile, and U = GgG' of a filter g, the
  * tile's output is A'(U.V)A. The backward pass uses the adjoint transforms: A dY A' for the output
@@ -22,8 +21,8 @@ enum {
     WINDOW = TILE + 2,
     POINTS = WINDOW * WINDOW,             /* 36 or 64 */
     TILES = (LANES == 16 ? 3 : 4) * ROWS, /* tiles transformed together */
-    /* Floats between transform points. One spare row keeps the streams of a transform off each
-     * other's cache sets. */
+    /* Floats between transform points. One spare row keeps the streams of a transform from
+       colliding in the same cache sets. */
     POINT_STRIDE = (TILES + 1) * IMP_CHANNELS
 };
 
@@ -146,7 +145,7 @@ INLINE void to_output_points(const vec y[TILE], vec m[WINDOW])
 
 #endif
 
-/* One output tile: where it begins and how much of it lies on the map. */
+/* One output tile: its position and how much of it lies on the map. */
 typedef struct tile {
     size_t image, top, left, rows, columns;
 } tile;
@@ -172,8 +171,8 @@ INLINE size_t tiles_of(const imp_maps *maps)
     return maps->images * tiles_along(maps->height) * tiles_along(maps->width);
 }
 
-/* How many channels a pixel has, and how far tiles and transform points lie apart in an array
- * (POINTS, tiles, channels). */
+/* The channels of a pixel, and the strides of tiles and transform points in an array (POINTS,
+ * tiles, channels). */
 typedef struct points {
     size_t channels, row, point;
 } points;
@@ -191,15 +190,15 @@ INLINE size_t pixel_at(const imp_maps *maps, size_t image, size_t row, size_t co
     return pixel_of(maps, IMP_CHANNELS, image, row, column);
 }
 
-/* Where the first of a tile's pooling windows lies in an (N, H/2, W/2, 64) array. */
+/* The index of a tile's first pooling window in an (N, H/2, W/2, 64) array. */
 INLINE size_t pooled_at(const imp_maps *maps, const tile *t)
 {
     size_t height = maps->height / 2, width = maps->width / 2;
     return ((t->image * height + t->top / 2) * width + t->left / 2) * IMP_CHANNELS;
 }
 
-/* Asks for `rows` lines of pixels from `corner` on, which are about to be read or, if `write`,
- * written. Products leave the memory idle, and for what it fetches meanwhile nobody waits later. */
+/* Prefetches `rows` lines of pixels from `corner` on, which are about to be read or, if `write`,
+ * written. Products leave the memory bus idle, so these fetches cost nothing. */
 INLINE void fetch(const float *corner, size_t rows, size_t columns, size_t width, bool write)
 {
     enum { LINE = 16 };
@@ -211,13 +210,13 @@ INLINE void fetch(const float *corner, size_t rows, size_t columns, size_t width
                 __builtin_prefetch(corner + r * width * IMP_CHANNELS + i, 0, 2);
 }
 
-/* What will be written of a tile, */
+/* Prefetches what will be written of a tile, */
 INLINE void fetch_output(const imp_maps *maps, const tile *t, const float *out)
 {
     fetch(out + pixel_at(maps, t->image, t->top, t->left), t->rows, t->columns, maps->width, true);
 }
 
-/* read of its outputs, */
+/* what will be read of its outputs, */
 INLINE void fetch_tile(const imp_maps *maps, const tile *t, const float *y)
 {
     fetch(y + pixel_at(maps, t->image, t->top, t->left), t->rows, t->columns, maps->width, false);
@@ -229,7 +228,7 @@ INLINE void fetch_pooled(const imp_maps *maps, const tile *t, const float *poole
     fetch(pooled + pooled_at(maps, t), t->rows / 2, t->columns / 2, maps->width / 2, false);
 }
 
-/* and of its window, as far as those above and on the left have not read it. */
+/* and of its window, except what tiles above and on the left have already read. */
 INLINE void fetch_window(const imp_maps *maps, const tile *t, const float *in)
 {
     size_t rows = t->rows + (t->top + t->rows < maps->height);
@@ -237,7 +236,7 @@ INLINE void fetch_window(const imp_maps *maps, const tile *t, const float *in)
     fetch(in + pixel_at(maps, t->image, t->top, t->left), rows, columns, maps->width, false);
 }
 
-/* V of one window and LANES channels. Its lines lie `line` floats apart, pixels of a line `pixel`.
+/* V of one window and LANES channels. Its lines are `line` floats apart, pixels of a line `pixel`.
  */
 INLINE void transform_window(const float *window, size_t line, size_t pixel, size_t point, float *v)
 {
@@ -263,7 +262,8 @@ INLINE void transform_window(const float *window, size_t line, size_t pixel, siz
     }
 }
 
-/* A tile's window that stands out of the map, zero there, for up to 64 channels from `begin` on. */
+/* Copies a window that overhangs the map, with zeros outside, for up to 64 channels from `begin`
+ * on. */
 static void copy_window(const imp_maps *maps, const tile *t, const float *in, size_t all,
                         size_t begin, size_t channels, float copy[POINTS][IMP_CHANNELS])
 {

@@ -83,14 +83,14 @@ static void transform_gradient(const imp_maps *maps, size_t first, size_t count,
 }
 
 /* The part of a tile's window that lies on the map, from pixel (top, left) on; `above` and `beside`
- * say whether there are tiles whose windows overlap with its first two rows and columns. */
+ * say whether other windows overlap its first two rows and columns. */
 typedef struct shown {
     size_t top, left, bottom, right;
     bool above, beside;
 } shown;
 
-/* Adds the gradient of that part for LANES channels to the pixels from `corner` on, and begins with
- * 0 where no window has written before. */
+/* Adds the gradient of that part for LANES channels to the pixels from `corner` on, overwriting
+ * where no window has written before. */
 INLINE void add_window(shown on, const float *dv, float *corner, size_t line)
 {
     vec half[WINDOW][WINDOW];
@@ -140,8 +140,8 @@ static void add_input_gradient(const imp_maps *maps, size_t first, size_t count,
         float *corner = din + pixel_at(maps, t.image, t.top + on.top - 1, t.left + on.left - 1);
         for (size_t channel = 0; channel < IMP_CHANNELS; channel += LANES) {
             const float *in = dv + i * ROW_STRIDE + channel;
-            /* Constants spare most of the branches. They also let a compiler round once where it
-             * rounds twice between branches, which would change what 4x4 tiles always gave. */
+            /* Constants remove most branches. They also let a compiler fuse operations it would
+             * round separately between branches, which would change the results of 4x4 tiles. */
             if (TILE == 6 && inside)
                 add_window((shown){0, 0, WINDOW, WINDOW, true, true}, in, corner + channel, line);
             else
@@ -150,7 +150,7 @@ static void add_input_gradient(const imp_maps *maps, size_t first, size_t count,
     }
 }
 
-/* What will be written of a tile, and read of the one `count` later. */
+/* Prefetches what will be written of a tile and read of the one `count` later. */
 static void fetch_next(const imp_maps *maps, size_t index, size_t count, const float *in,
                        const float *y, const float *selected, const float *pooled,
                        const float *dpooled, const float *din)

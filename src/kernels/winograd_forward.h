@@ -1,7 +1,7 @@
 /*
- * winograd_forward.h - 3x3 convolution of 64 to 64 channels, forward: for training, with the batch
- * moments taken and the pooling windows' winners found on the way out, and for evaluation, with
- * bias, ReLU and pooling on the way out.
+ * winograd_forward.h - 3x3 convolution of 64 to 64 channels, forward: for training, with batch
+ * moments and the winners of pooling windows computed in the output transform, and for evaluation,
+ * with bias, ReLU and pooling there.
  */
 #ifndef IMP_KERNELS_WINOGRAD_FORWARD_H
 #define IMP_KERNELS_WINOGRAD_FORWARD_H
@@ -9,10 +9,10 @@
 #include "kernels/variants.h"
 #include "kernels/winograd.h"
 
-/* Tiles whose moments are summed in float before the sums go to double. */
+/* Tiles whose moments are summed in float before adding to the double sums. */
 enum { FLUSH = TILE == 4 ? (LANES == 16 ? 21 : 24) : 9 };
 
-/* Where the tiles that are multiplied come from, and where they go unless `out` is NULL. */
+/* The source of the tiles being multiplied, and their destination unless `out` is NULL. */
 typedef struct chunk {
     const imp_maps *maps;
     size_t first, count, all; /* all tiles of the maps */
@@ -61,9 +61,8 @@ static void set_origin(const tile *t, const float *m, running_sums *sums)
 }
 
 /* The winner of each 2x2 window that is whole. The norm is monotone in each channel, rising or
- * falling with the sign of gamma, so the winner is known before the norm is: it is found on y
- * itself, and only a quarter of the pixels is ever normalised. Ties go to the first pixel, as in
- * PyTorch. */
+ * falling with the sign of gamma, so the winner is found on y itself, before the norm is known, and
+ * only a quarter of the pixels is normalised. Ties go to the first pixel, as in PyTorch. */
 INLINE void select_winners(size_t rows, size_t columns, const vec y[TILE][TILE], vec sign,
                            float *selected, size_t line)
 {
@@ -81,8 +80,8 @@ INLINE void select_winners(size_t rows, size_t columns, const vec y[TILE][TILE],
         }
 }
 
-/* Writes what lies on the map, `rows` and `columns` of it, of a tile's outputs for LANES channels,
- * and adds to their sums. */
+/* Writes the `rows` by `columns` part of a tile's outputs that lies on the map, for LANES channels,
+ * and adds to the sums. */
 INLINE void write_tile(size_t rows, size_t columns, const vec y[TILE][TILE], vec origin, float *out,
                        size_t line, vec *sum, vec *squares)
 {
@@ -99,7 +98,7 @@ INLINE void write_tile(size_t rows, size_t columns, const vec y[TILE][TILE], vec
         }
 }
 
-/* Writes up to FLUSH tiles; their sums go to double. */
+/* Writes up to FLUSH tiles and adds their sums to the double ones. */
 static void write_output(const imp_maps *maps, size_t first, size_t count, const float *m,
                          const float *sign, float *out, float *selected, running_sums *sums)
 {
@@ -118,7 +117,7 @@ static void write_output(const imp_maps *maps, size_t first, size_t count, const
             float *corner = out + pixel_at(maps, t->image, t->top, t->left) + channel;
             float *winners = selected ? selected + pooled_at(maps, t) + channel : NULL;
             vec signs = selected ? load_unaligned(sign + channel) : zero();
-            if (t->rows == TILE && t->columns == TILE) { /* constants spare most of the branches */
+            if (t->rows == TILE && t->columns == TILE) { /* constants remove most branches */
                 write_tile(TILE, TILE, y, origin, corner, line, &sum, &squares);
                 if (selected)
                     select_winners(TILE, TILE, y, signs, winners, pooled_line);

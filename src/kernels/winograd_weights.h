@@ -64,9 +64,9 @@ static void transform_filters(const filters *f, size_t row, size_t column, const
                   half[r][0] * G[c][0] + half[r][1] * G[c][1] + half[r][2] * G[c][2]);
 }
 
-/* Packs rows begin..end-1 of all points' matrices. A part of a row is put together in a buffer
- * first: the matrices lie a power of two apart, and writing to all of them in turn would throw
- * each other's lines out of the cache. */
+/* Packs rows begin..end-1 of all points' matrices. A part of a row is assembled in a buffer first:
+ * the matrices are a power of two apart, and writing to them in turn would evict each other's cache
+ * lines. */
 static void pack(const filters *f, const float *scale, size_t begin, size_t end, float *packed)
 {
     float line[POINTS][IMP_CHANNELS] __attribute__((aligned(64)));

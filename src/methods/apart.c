@@ -1,9 +1,9 @@
 /*
- * apart.c - two Gaussians on a line against one, by a few steps of EM.
+ * apart.c - tests two Gaussians on a line against one, by a few steps of EM.
  *
- * The line goes through the means of two groups, and the numbers are points that neither was made
- * of: in many dimensions any two halves of one cloud look far apart to the points that they are
- * made of, but not to others.
+ * The line goes through the means of two groups, and the numbers are projections of held-out
+ * points: in many dimensions any two halves of one cloud look far apart on the points that formed
+ * them, but not on others.
  */
 #include "methods/apart.h"
 
@@ -13,7 +13,7 @@ enum { STEPS = 15 };
 
 static const double nothing = 1e-12, fewest = 1.5;
 
-/* The log likelihood of all under one Gaussian, but for constants. */
+/* The log likelihood of all numbers under one Gaussian, up to a constant. */
 static double likelihood_of_one(const double *t, size_t count)
 {
     double mean = 0, variance = 0, n = (double)count;

@@ -1,13 +1,14 @@
 /*
  * assign.c - exact nearest clusters for many points, mostly without computing distances.
  *
- * Points are compared in blocks with the clusters known at the block's beginning; those that start
- * a cluster are rare and settled afterwards in order. A point keeps bounds: how far its own cluster
- * is at most and the others are at least. As means move these bounds weaken, and while they do not
- * cross, only the clusters that moved far must be looked at (lineup.h).
+ * Points are compared in blocks with the clusters known at the start of the block; those that start
+ * a cluster are rare and handled afterwards, in order. A point keeps an upper bound on the distance
+ * to its own cluster and a lower bound on the distance to all others. As means move these bounds
+ * weaken; as long as they do not cross, only clusters that moved far have to be examined
+ * (lineup.h).
  *
- * Ranks each compare their part of every block and tell the others what they found; the rest, which
- * is little, all do alike. A point's bounds are known only to who compared it.
+ * Each rank compares its part of every block and sends the results to the others; the rest, which
+ * is little, is computed on all. Only the rank that compared a point knows its bounds.
  */
 #include "methods/assign.h"
 
@@ -22,33 +23,33 @@
 #include "methods/lineup.h"
 
 enum {
-    PART = 12 * IMP_NEAREST_POINTS,      /* points of a block that one thread takes at a time, */
-    SMALL_PART = 2 * IMP_NEAREST_POINTS, /* and where there are few */
+    PART = 12 * IMP_NEAREST_POINTS,      /* points of a block that one thread takes at a time */
+    SMALL_PART = 2 * IMP_NEAREST_POINTS, /* the same if there are few */
     SMALL_BLOCK = 8 * PART,
-    LEAST_BLOCK = SMALL_PART, /* points between two looks at new clusters */
+    LEAST_BLOCK = SMALL_PART, /* points between two checks for new clusters */
     MOST_BLOCK = 128 * PART,
-    MOST_VALUES = 1 << 23, /* and numbers of a block's points */
-    LEVELS = 32,           /* that visits are sorted by */
-    /* New clusters times points of a block that ask for smaller blocks: each is compared with all
-     * points behind it, in double. */
+    MOST_VALUES = 1 << 23, /* most values in a block */
+    LEVELS = 32,           /* of the bucket sort of visits */
+    /* If new clusters times points of a block exceeds this, blocks become smaller: each new cluster
+       is compared with all later points of its block, in double. */
     MUCH_NEW = 1 << 13
 };
 
-/* What is known of a point's distances, not squared, since its last comparison. */
+/* Bounds on a point's distances, not squared, from its last comparison. */
 typedef struct bounds {
-    float upper; /* its own cluster was no farther than this, */
-    float lower; /* and no other that stood in line when that pass began nearer than this */
+    float upper; /* on the distance to its own cluster */
+    float lower; /* on the distance to all others in line when that pass began */
 } bounds;
 
-/* A point that has to be compared. */
+/* A point to be compared. */
 typedef struct visit {
     uint32_t position;   /* in the block */
-    uint32_t point;      /* its number */
-    uint32_t first;      /* the first place in line that it has to meet */
-    double own_distance; /* squared, to the mean of its cluster, unless it has to meet all */
+    uint32_t point;      /* its index */
+    uint32_t first;      /* the first place in line to compare with */
+    double own_distance; /* squared, to the mean of its cluster, unless it is compared with all */
 } visit;
 
-/* What a thread works with. */
+/* The memory of one thread. */
 typedef struct workspace {
     imp_group group;
     visit visits[PART], sorted[PART];
@@ -65,19 +66,20 @@ struct imp_assigner {
     imp_reader reader;
     imp_crew crew;
     int threads;
-    float *origin;         /* a point among them: rows counted from it are short */
+    float *origin;         /* near the points, so that rows relative to it are short */
     imp_spill bounds_room; /* per point */
     bounds *bounds;
     imp_lineup line;
     workspace *workspaces; /* per thread */
-    double *distance; /* per point of a block: squared, to its nearest; NAN if not above lambda */
+    double *distance; /* per point of a block: squared distance to its nearest cluster; NAN if not
+                         above lambda */
     int32_t *nearest;
     uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
     size_t changed[MOST_BLOCK / PART]; /* per part of a block */
 
-    /* Where there are other ranks: */
+    /* If there are other ranks: */
     far_point *far;      /* per point of a block */
-    size_t *first;       /* (ranks + 1): where each one's share begins */
+    size_t *first;       /* (ranks + 1): where the share of each begins */
     uint64_t *far_count; /* (ranks) */
 };
 
@@ -94,7 +96,7 @@ static imp_status create_workspaces(imp_assigner *a, imp_error *error)
     return enough && a->workspaces ? IMP_OK : imp_fail_memory(error, "the assignments");
 }
 
-/* Points of the largest block: of many dimensions fewer. */
+/* Points of the largest block: fewer in many dimensions. */
 static size_t most_block(size_t dimensions)
 {
     size_t most = MOST_VALUES / dimensions / PART * PART;
@@ -185,15 +187,15 @@ void imp_assigner_renumber(imp_assigner *a, const uint32_t *moved, int32_t *assi
 /* One pass's state, shared by its blocks. */
 typedef struct pass {
     imp_assigner *assigner;
-    imp_clusters *clusters; /* those known at the block's beginning, and those it made */
+    imp_clusters *clusters; /* those known at the start of the block, and those made in it */
     double lambda, sigma_l, sigma_u;
-    bool growing; /* only whether a point is near enough to a cluster counts, not to which */
-    bool summing; /* the clusters' sums are wanted */
+    bool growing; /* only whether a point is near enough to any cluster matters */
+    bool summing; /* compute the clusters' sums */
     int32_t *assignment;
     size_t begin, end; /* the block's positions */
     const float *rows; /* of its points */
-    size_t part;       /* how many one thread takes at a time */
-    size_t own_part;   /* the first part of the block that is this rank's */
+    size_t part;       /* points that one thread takes at a time */
+    size_t own_part;   /* the first part of the block that belongs to this rank */
 } pass;
 
 static const float *row_at(const pass *p, size_t position)
@@ -206,7 +208,7 @@ static size_t point_at(const pass *p, size_t position)
     return imp_reader_point(&p->assigner->reader, position);
 }
 
-/* Labels count when clusters grow. */
+/* Labels matter only while clusters grow. */
 static int32_t label_of(const pass *p, size_t point)
 {
     return p->growing ? imp_source_label(p->assigner->source, point) : IMP_UNLABELED;
@@ -226,7 +228,7 @@ static size_t part_end(const pass *p, size_t part)
 
 /* ---- bounds ---- */
 
-/* Rounded so that a bound stays a bound. */
+/* Rounded outwards, so that bounds stay valid. */
 static bounds round_bounds(double upper, double lower)
 {
     const double little = 4 * (double)FLT_EPSILON;
@@ -234,10 +236,10 @@ static bounds round_bounds(double upper, double lower)
                     .lower = (float)fmin(lower * (1 - little), FLT_MAX)};
 }
 
-/* The first place in line that point i, whose row x is, has to meet; the end of the line if its
- * cluster is still the nearest, whatever the others did, or near enough where nothing else counts.
- * *distance is then that to its mean, squared, or NAN if that is not above lambda; else it is that
- * distance, unless the point has to meet all. */
+/* The first place in line with which point i, whose row is x, has to be compared; the end of the
+ * line if its cluster is certainly still the nearest, or, while growing, near enough. In that case
+ * *distance is the squared distance to the cluster's mean, or NAN if not above lambda; otherwise it
+ * is that distance, unless the point is compared with all. */
 static size_t first_to_meet(const pass *p, size_t i, const float *x, double *distance)
 {
     imp_assigner *a = p->assigner;
@@ -253,7 +255,7 @@ static size_t first_to_meet(const pass *p, size_t i, const float *x, double *dis
         *b = round_bounds(far, b->lower - most_shift);
         return a->line.count;
     }
-    /* it has to meet all anyway, most likely: no use in looking at the point */
+    /* it will most likely be compared with all anyway, so do not compute its own distance */
     if (!p->growing && imp_lineup_meets_all(&a->line, b->lower - b->upper))
         return 0;
     *distance = imp_clusters_distance(p->clusters, (size_t)own, x);
@@ -270,7 +272,8 @@ static size_t first_to_meet(const pass *p, size_t i, const float *x, double *dis
 
 /* ---- comparing ---- */
 
-/* Those who have to meet most come first: visits that meet the line together meet as many. */
+/* Points with the most comparisons come first, so that points grouped together need about as many.
+ */
 static void sort_visits(workspace *work, size_t count, size_t places)
 {
     size_t after[LEVELS + 1] = {0};
@@ -282,7 +285,7 @@ static void sort_visits(workspace *work, size_t count, size_t places)
         work->sorted[after[work->visits[v].first * (size_t)LEVELS / places]++] = work->visits[v];
 }
 
-/* What a visit found becomes the point's bounds. */
+/* Sets the point's bounds from a comparison. */
 static void update_bounds(const pass *p, const imp_group *group, size_t r, size_t first,
                           const visit *v)
 {
@@ -295,11 +298,12 @@ static void update_bounds(const pass *p, const imp_group *group, size_t r, size_
                                         group->points.point[r]);
         distance = own;
     }
-    if (first > 0) /* those it did not meet came nearer by no more than that */
+    if (first > 0) /* clusters it was not compared with came nearer by at most this */
         others = fmin(others, a->bounds[v->point].lower - imp_lineup_most_moved(&a->line, first));
     a->nearest[v->position] = group->nearest[r];
     a->distance[v->position] = distance;
-    if (p->growing && p->assignment[v->point] >= 0) /* it stays with a cluster that it left */
+    if (p->growing &&
+        p->assignment[v->point] >= 0) /* it keeps its cluster even if another is nearer now */
         a->bounds[v->point] = (bounds){.upper = FLT_MAX, .lower = 0};
     else
         a->bounds[v->point] = round_bounds(sqrt(own), others);
@@ -322,7 +326,7 @@ static void compare_group(const pass *p, imp_group *group, const visit *visits, 
         update_bounds(p, group, r, first, &visits[r]);
 }
 
-/* A point with a label meets only the clusters that have it, which are few. */
+/* A labelled point is compared only with the clusters of its label, which are few. */
 static void compare_labeled(const pass *p, size_t position, int32_t label)
 {
     double distance;
@@ -362,10 +366,9 @@ static void compare_part(size_t share, int worker, void *context)
                       count - v < IMP_NEAREST_POINTS ? count - v : IMP_NEAREST_POINTS);
 }
 
-/* ---- what the other ranks found ---- */
+/* ---- exchange with other ranks ---- */
 
-/* The points of the block that rank r compares begin here; those of the rank behind the last, at
- * the end. */
+/* Where the points of the block that rank r compares begin; for r = ranks, the end of the block. */
 static size_t share_begin(const pass *p, int r, size_t parts)
 {
     const imp_ranks *ranks = p->assigner->crew.ranks;
@@ -376,7 +379,7 @@ static size_t share_begin(const pass *p, int r, size_t parts)
     return begin < parts ? part_begin(p, begin) - p->begin : p->end - p->begin;
 }
 
-/* Points that are far from all clusters are few; only they have a distance to tell. */
+/* Few points are far from all clusters; only their distances are exchanged. */
 static imp_status exchange_far(const pass *p, imp_error *error)
 {
     imp_assigner *a = p->assigner;
@@ -406,7 +409,7 @@ static imp_status exchange_far(const pass *p, imp_error *error)
     return status;
 }
 
-/* Every rank learns where all points of the block were found to be. */
+/* Every rank receives the nearest clusters of all points of the block. */
 static imp_status exchange(const pass *p, size_t parts, imp_error *error)
 {
     imp_assigner *a = p->assigner;
@@ -417,7 +420,8 @@ static imp_status exchange(const pass *p, size_t parts, imp_error *error)
         a->first[r] = share_begin(p, r, parts);
     size_t own = a->first[ranks->rank], end = a->first[ranks->rank + 1];
     for (size_t i = 0; i < p->end - p->begin; i++)
-        if (i < own || i >= end) /* whoever compares it next time knows nothing of it */
+        if (i < own ||
+            i >= end) /* this rank has no bounds for it, should it compare it next time */
             a->bounds[point_at(p, p->begin + i)] = (bounds){.upper = FLT_MAX, .lower = 0};
     imp_status status = imp_ranks_gather_at(ranks, a->nearest, a->first, sizeof *a->nearest, error);
     return status ? status : exchange_far(p, error);
@@ -425,8 +429,8 @@ static imp_status exchange(const pass *p, size_t parts, imp_error *error)
 
 /* ---- new clusters ---- */
 
-/* In order: a point far from every cluster, those made within the block included, makes one. Few
- * points are far from the known ones, so there is little to do one after the other. */
+/* In order: a point far from every cluster, including those made in the block, starts one. Few
+ * points are far from the known ones, so this serial part is short. */
 static imp_status make_clusters(const pass *p, imp_error *error)
 {
     imp_assigner *a = p->assigner;
@@ -452,7 +456,7 @@ static imp_status make_clusters(const pass *p, imp_error *error)
     return IMP_OK;
 }
 
-/* Whether one of the clusters that were made before the point's turn, or by itself, is nearer. */
+/* Checks whether a cluster made before the point's turn, or by the point itself, is nearer. */
 static void compare_with_new(const pass *p, size_t position, size_t i, int32_t *nearest)
 {
     imp_assigner *a = p->assigner;
@@ -471,11 +475,11 @@ static void compare_with_new(const pass *p, size_t position, size_t i, int32_t *
             *nearest = (int32_t)c;
         }
     }
-    if ((size_t)*nearest >= known) /* the nearest of those known is now one of the others */
+    if ((size_t)*nearest >= known) /* the nearest known cluster is now one of the others */
         a->bounds[i] = round_bounds(sqrt(distance), fmin(a->bounds[i].lower, sqrt(before)));
 }
 
-/* The assignments of a part of the block, now that its clusters are made. */
+/* Final assignments of a part of the block, once its new clusters exist. */
 static void settle_part(size_t part, int worker, void *context)
 {
     (void)worker;
@@ -496,18 +500,18 @@ static void settle_part(size_t part, int worker, void *context)
 
 /* ---- sums ---- */
 
-/* Points that are added to the sums of their clusters. */
+/* Adds points to the sums of their clusters. */
 typedef struct summing {
     const float *rows; /* (count, dimensions) */
     size_t count;
     const int32_t *assignment; /* (count) */
     imp_clusters *clusters;
-    size_t first_slice; /* of this rank: each sums other dimensions */
+    size_t first_slice; /* of this rank: ranks sum different dimensions */
 } summing;
 
 enum {
-    SLICE = 16, /* dimensions that one thread sums, over all points: a cache line of floats */
-    AHEAD = 16  /* points that are fetched before their turn; processors do not see that far */
+    SLICE = 16, /* dimensions that one thread sums over all points: a cache line of floats */
+    AHEAD = 16  /* prefetch distance in points, beyond what processors predict */
 };
 
 static void sum_slice(size_t slice, int worker, void *context)
@@ -520,7 +524,7 @@ static void sum_slice(size_t slice, int worker, void *context)
         const float *x = s->rows + i * d;
         const float *coming = s->rows + (i + AHEAD < s->count ? i + AHEAD : i) * d;
         __builtin_prefetch(coming + begin);
-        __builtin_prefetch(coming + end - 1); /* of another cache line if rows are not aligned */
+        __builtin_prefetch(coming + end - 1); /* on another cache line if rows are not aligned */
         double *sum = imp_clusters_sum(s->clusters, (size_t)s->assignment[i]);
         for (size_t j = begin; j < end; j++)
             sum[j] += x[j];
@@ -542,7 +546,7 @@ static void add_up(const imp_assigner *a, summing *s)
     imp_parallel(end - s->first_slice, a->threads, sum_slice, s);
 }
 
-/* The dimensions that rank r has summed. */
+/* The dimensions summed by rank r. */
 static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin, size_t *end)
 {
     imp_ranks_share(ranks, r, slices_of(d), begin, end);
@@ -550,7 +554,7 @@ static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin
     *end = *end * SLICE < d ? *end * SLICE : d;
 }
 
-/* Every rank gets the dimensions that others have summed. */
+/* Every rank receives the dimensions that others have summed. */
 static imp_status exchange_sums(imp_assigner *a, imp_clusters *clusters, imp_error *error)
 {
     const imp_ranks *ranks = a->crew.ranks;
@@ -582,7 +586,7 @@ static imp_status exchange_sums(imp_assigner *a, imp_clusters *clusters, imp_err
     return status;
 }
 
-/* Always in the points' own order, whatever the pass took them in. */
+/* Always in the points' own order, regardless of the order of the pass. */
 static imp_status sum_in_own_order(imp_assigner *a, imp_clusters *clusters,
                                    const int32_t *assignment, imp_error *error)
 {
@@ -603,7 +607,8 @@ static imp_status sum_in_own_order(imp_assigner *a, imp_clusters *clusters,
 
 /* ---- passes ---- */
 
-/* The block that p->begin and p->end tell; *changed grows by the assignments that changed. */
+/* Processes the block p->begin .. p->end - 1; adds the number of changed assignments to *changed.
+ */
 static imp_status do_block(pass *p, size_t *changed, imp_error *error)
 {
     imp_assigner *a = p->assigner;

@@ -1,9 +1,8 @@
 /*
- * assign.h - passes over many points, each of which goes to its nearest cluster or starts a new
- * one.
+ * assign.h - passes over many points that assign each to its nearest cluster or start a new one.
  *
- * Works in blocks, on several threads and ranks, and gives exactly the answer of taking the points
- * one by one in double precision. What a pass learned about the distances spares most of the next.
+ * Works in blocks, on several threads and ranks, and gives exactly the result of taking the points
+ * one by one in double precision. Bounds from one pass save most of the work of the next.
  */
 #ifndef IMP_METHODS_ASSIGN_H
 #define IMP_METHODS_ASSIGN_H
@@ -14,8 +13,8 @@
 
 typedef struct imp_assigner imp_assigner;
 
-/* The source, the order, NULL for the points' own, and what the crew points to must stay as they
- * are while the assigner lives. */
+/* The source, the order (NULL: the points' own) and what the crew points to must stay unchanged
+ * while the assigner lives. */
 imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order,
                                const imp_crew *crew, imp_assigner **out, imp_error *error);
 
@@ -23,14 +22,14 @@ imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *o
 void imp_assigner_free(imp_assigner *assigner);
 
 /* Each pass takes the points in order. assignment[i] is the cluster of point i, negative before the
- * first pass. When the source fails, or memory runs out, the clusters made so far are there and the
+ * first pass. If the source fails or memory runs out, the clusters made so far remain and the
  * assignment is undefined. */
 
-/* A pass of DP-means, which does not look at labels. assignment[i] becomes the cluster whose mean
- * is nearest to point i among those that exist when its turn comes (of equals the first), or a new
- * cluster at the point if that is farther than lambda. Weights and sums of the clusters become
- * those of their points, to the same bits as adding these up one by one. *changed counts the
- * points whose assignment was another before. */
+/* A pass of DP-means, which ignores labels. assignment[i] becomes the cluster whose mean is nearest
+ * to point i among those that exist at its turn (ties go to the first), or a new cluster at the
+ * point if the nearest is farther than lambda. Weights and sums of the clusters become those of
+ * their points, to the same bits as adding them one by one. *changed counts the points whose
+ * assignment changed. */
 imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma, int32_t *assignment, size_t *changed, imp_error *error);
 
@@ -44,19 +43,19 @@ imp_status imp_assigner_pass_from(imp_assigner *assigner, imp_clusters *clusters
 /* To be called before the first pass where points have clusters already. */
 void imp_assigner_know_nothing(imp_assigner *assigner);
 
-/* The same with no threshold, so that no cluster is made, and without sums: the clusters stay as
- * they are. There must be one. */
+/* The same without a threshold, so that no cluster is made, and without sums: the clusters stay as
+ * they are. There must be at least one. */
 imp_status imp_assigner_find(imp_assigner *assigner, imp_clusters *clusters, int32_t *assignment,
                              size_t *changed, imp_error *error);
 
 /* Step 3 of Algorithm 1: starts a cluster at each point that is farther than lambda from every
- * cluster it may join, with the variance sigma_l if it has a label and sigma_u if not. An
- * assignment is made only where there was none, and never for a point with a label. */
+ * cluster it may join, with the variance sigma_l if it has a label and sigma_u if not. Assigns only
+ * points that have no assignment yet, and never labelled ones. */
 imp_status imp_assigner_grow(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma_l, double sigma_u, int32_t *assignment, imp_error *error);
 
-/* To be called when clusters were dropped and the others renumbered: cluster c is now moved[c], or
- * UINT32_MAX, and the points of that one are nobody's. */
+/* Call this after clusters were dropped and the others renumbered: cluster c is now moved[c], or
+ * UINT32_MAX if it was dropped; its points become unassigned. */
 void imp_assigner_renumber(imp_assigner *assigner, const uint32_t *moved, int32_t *assignment);
 
 #endif

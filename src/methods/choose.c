@@ -1,13 +1,12 @@
 /*
- * choose.c - choosing metric, lambda and variance together, then the weight of unlabelled points,
- * by the masked loss (Equation 6's cross-entropy over each class's best cluster) of held-out
+ * choose.c - chooses metric, lambda and variance together, then the use of unlabelled points, by
+ * the masked loss (the cross-entropy of Equation 6 over each class's best cluster) of held-out
  * points.
  *
- * Few points choose among many candidates, so chance would win. Against that, every candidate pays
- * a price in the currency of the loss, as a prior would have it: nothing for the usual metric, a
- * quarter of a nat in all for another one, half a nat more for whitening, and for the variance by
- * how many octaves it is away from the usual one. With a hundred points the price no longer
- * matters.
+ * With few points and many candidates, chance would decide. Therefore every candidate pays a
+ * penalty, as a prior would impose: none for the usual metric, a quarter of a nat in total for
+ * another one, half a nat more for whitening, and for the variance by its distance from the usual
+ * one in octaves. With a hundred points the penalty no longer matters.
  */
 #include "methods/choose_use.h"
 
@@ -25,22 +24,22 @@
 #include "methods/propagate.h"
 
 enum {
-    NARROW = 16, /* fewer features than this lose too much when they are scaled to length 1 */
+    NARROW = 16, /* with fewer features, scaling to length 1 loses too much */
 };
 
 static const double thresholds[IMP_THRESHOLDS] = {INFINITY, 0.5, 0};
 static const double strengths[IMP_STRENGTHS] = {0, 0.5, 1};
 
-/* In parts of the median squared distance from the center; half octaves around it are tried. */
+/* Relative to the median squared distance from the center; half octaves around it are tried. */
 static const double usual_sigma = 0.1;
 static const double price_of_metric = 0.25, price_of_whitening = 0.5, octaves_of_sigma = 1;
 
-/* Where there is one class, nothing can be classified wrongly; clusters then begin where hardly a
- * point of one heap would be. */
+/* With one class nothing can be misclassified; lambda is then so large that hardly a point of one
+ * cluster exceeds it. */
 static const double far_for_one_class = 4;
 
-/* Without anything held out: the variance, one where unlabelled points are clusters, too, and what
- * they may weigh where they are not. Few labels make surer of themselves than they should be. */
+/* If nothing can be held out: the variance, the variance if unlabelled points become clusters too,
+ * and the weight ratio of unlabelled points if they do not. Few labels are overconfident. */
 static const double guessed_sigma = 0.2, sigma_among_neighbors = 0.15, guessed_ratio = 8;
 
 double imp_sigma_at(size_t index)
@@ -48,7 +47,7 @@ double imp_sigma_at(size_t index)
     return usual_sigma * pow(2, ((double)index - (IMP_SIGMAS - 1) / 2) / 2);
 }
 
-/* What a candidate pays, for all points together. */
+/* The penalty of a candidate, in total for all points. */
 double imp_price_of_sigma(double sigma)
 {
     double octaves = log2(sigma / usual_sigma) / octaves_of_sigma;
@@ -57,7 +56,7 @@ double imp_price_of_sigma(double sigma)
 
 /* ---- the loss ---- */
 
-/* The cross-entropy of a class by its squared distances. */
+/* The cross-entropy of a class, from the squared distances. */
 double imp_loss_of(const double *distance, size_t way, int32_t label, double sigma)
 {
     double least = INFINITY, sum = 0;
@@ -70,7 +69,7 @@ double imp_loss_of(const double *distance, size_t way, int32_t label, double sig
 
 /* ---- trying all candidates ---- */
 
-/* Which values are tried: one where it was given. */
+/* How many values are tried: only one if it was given. */
 static size_t threshold_count(const imp_choosing *at)
 {
     return isnan(at->bounds->lambda) ? IMP_THRESHOLDS : 1;
@@ -183,7 +182,7 @@ static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double pric
     imp_whitening whitening = at->bounds->whitening;
     if (whitening == IMP_WHITEN_AUTO && at->bounds->metric != IMP_METRIC_AUTO)
         whitening = IMP_WHITEN_NO;
-    /* Whitening that is asked for is whole. */
+    /* Whitening that was asked for has full strength. */
     for (size_t w = 0; w < IMP_STRENGTHS; w++)
         if (whitening == IMP_WHITEN_AUTO || strengths[w] == (whitening == IMP_WHITEN_YES))
             at->candidates[at->candidate_count++] =
@@ -230,7 +229,7 @@ static imp_finalist best_of(const imp_choosing *at, const imp_candidate *of)
     return best;
 }
 
-/* Of the strengths of whitening the best is noted. */
+/* Records the best strength of whitening. */
 static void note_candidate(imp_choice *choice, const imp_finalist *one)
 {
     const imp_mixture_candidate told = {one->of->metric, one->of->whitening > 0, one->lambda,
@@ -246,7 +245,7 @@ static void note_candidate(imp_choice *choice, const imp_finalist *one)
     choice->candidate_count++;
 }
 
-/* The finalists, best first, and the reasons; how many there are. */
+/* The finalists, best first, with the evidence; returns how many. */
 static imp_status take_best(imp_choosing *at, imp_choice *choice, imp_finalist *finalists,
                             size_t *count, imp_error *error)
 {
@@ -283,8 +282,8 @@ static imp_status choose(imp_choosing *at, const float *x, size_t n, imp_metric_
         status = try_all(at, error);
     if (!status)
         status = take_best(at, choice, finalists, &count, error);
-    /* A covariance that was asked for cannot be tried with two points of a class, nor be fitted
-     * with one. */
+    /* Whitening that was asked for cannot be tried with two points of a class, nor fitted with one.
+     */
     if (!status && count > 0)
         status = imp_choose_use(at, finalists, count, choice, error);
     choice->held_out = choice->candidate_count > 0 ? at->points.held_out : 0;

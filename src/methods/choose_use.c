@@ -1,9 +1,9 @@
 /*
- * choose_use.c - what is done with unlabelled points, chosen by the same points held out.
+ * choose_use.c - chooses how unlabelled points are used, by the same held-out points.
  *
- * Nothing, soft shares in clusters, or labels that spread from neighbour to neighbour: each is
- * tried with the best few metrics, and taken where the gain over doing nothing is clear and no
- * point more is classified wrongly.
+ * Not at all, by soft assignment to clusters, or by label propagation: each is tried with the best
+ * few metrics, and used if the gain over not using them is clear and no more points are
+ * misclassified.
  */
 #include "methods/choose_use.h"
 
@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-/* What may be done with unlabelled points: nothing; soft shares in clusters, by which they may
- * weigh so many times what all labelled ones do; labels by their neighbours, with that threshold.
+/* A use of unlabelled points: none; soft assignment, with a total weight of `ratio` times that of
+ * all labelled points; or label propagation, with a threshold.
  */
 typedef struct use {
     double ratio;
@@ -32,12 +32,12 @@ static const use uses[] = {{0},
                            {.propagated = true, .lambda = INFINITY}};
 enum { USES = sizeof uses / sizeof *uses };
 
-/* They are used if the loss is lower by this part of its standard error. */
+/* They are used if the loss is lower by this fraction of its standard error. */
 static const double clearly = 0.5;
 
-/* What the points held out have to say about a finalist and a use of unlabelled points. */
+/* Results on held-out points for a finalist and a use of unlabelled points. */
 typedef struct verdict {
-    double *loss;     /* (variances, held out in all repeats) */
+    double *loss;     /* (variances, points held out in all repeats) */
     double *distance; /* likewise, to the nearest cluster */
     size_t *right;    /* (folds) */
 } verdict;
@@ -51,7 +51,7 @@ typedef struct weighing {
     imp_first_failure failure;
 } weighing;
 
-/* A use by which unlabelled points are given labels can do with other variances. */
+/* Label propagation may suit other variances. */
 static size_t variances_of(const imp_choosing *at, size_t which)
 {
     return uses[which].propagated ? imp_sigma_count(at) : 1;
@@ -119,7 +119,7 @@ static size_t right_of(const weighing *found, const verdict *of)
     return right;
 }
 
-/* The mean of how much lower `loss` is than `other`, and the standard error of that. */
+/* By how much `loss` is lower than `other` on average, and the standard error of that. */
 static double gain_over(const double *other, const double *loss, size_t all, double points,
                         double *error)
 {
@@ -133,12 +133,12 @@ static double gain_over(const double *other, const double *loss, size_t all, dou
     return mean;
 }
 
-/* What is chosen: a finalist, a use of unlabelled points and the variance that it goes with. */
+/* The choice: a finalist, a use of unlabelled points and a variance. */
 typedef struct winner {
     size_t finalist, use, variance;
 } winner;
 
-/* The largest gain over no unlabelled points that is clear, and as many right as without. */
+/* The largest clear gain over not using unlabelled points, with at least as many correct. */
 static winner find_winner(const weighing *found)
 {
     const imp_choosing *at = found->at;

@@ -1,9 +1,9 @@
 /*
  * classify.c - step 6 of Algorithm 1, for one query and for many.
  *
- * A query scores a class by the log density of the class's best cluster. Many queries are scored
- * against all clusters in whole numbers first. That tells within a known error how each class does;
- * clusters that could be the best of a class that matters are then scored in double precision.
+ * The score of a class is the log density of its best cluster. Many queries are first scored
+ * against all clusters in integers. That gives each class's score within a known error; clusters
+ * that could be the best of a class that matters are then scored in double precision.
  */
 #include "methods/classify.h"
 
@@ -20,12 +20,12 @@
 
 /* ---- one query ---- */
 
-/* Cluster c, of that density, comes in; of equals the first in the list counts. */
+/* Considers cluster c with that density; ties go to the first in the list. */
 static void consider(const imp_clusters *clusters, size_t way, size_t c, double density,
                      size_t *best, double *score)
 {
     size_t class = clusters->label[c] < 0 ? way : (size_t)clusters->label[c];
-    /* However unlikely a cluster is, it is more than none. */
+    /* Any cluster, however unlikely, beats none. */
     density = density > -DBL_MAX ? density : -DBL_MAX;
     if (best[class] == IMP_NO_CLUSTER || density > score[class] ||
         (density == score[class] && c < best[class])) {
@@ -60,9 +60,9 @@ void imp_agree(float *probability, size_t outcomes, size_t chosen)
     probability[chosen] = nextafterf(most, INFINITY);
 }
 
-/* What was decided for a query. */
+/* The decision for a query. */
 typedef struct decision {
-    size_t class, cluster; /* IMP_NO_CLUSTER where all clusters went */
+    size_t class, cluster; /* cluster is IMP_NO_CLUSTER if all clusters were dropped */
     double distance;       /* squared, to that cluster's mean */
 } decision;
 
@@ -80,7 +80,7 @@ static void write_answer(const decision *made, size_t way, size_t q, const imp_d
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
                 const size_t *best, const double *score, size_t q, const imp_decisions *decisions)
 {
-    /* Without classes there is only "none of these" to choose. */
+    /* Without classes the only choice is "none of these". */
     decision made = {.class = way > 0 ? imp_largest(score, way + open_set) : 0};
     made.cluster = best[made.class];
     if (decisions->distance && made.cluster != IMP_NO_CLUSTER)
@@ -97,46 +97,46 @@ void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const f
 /* ---- many ---- */
 
 enum {
-    PART = 4 * IMP_NEAREST_POINTS, /* queries that one thread takes at a time, */
-    BLOCK = 64 * PART,             /* and all threads together */
-    FEW = 256,                     /* queries, or clusters, for which columns do not pay */
+    PART = 4 * IMP_NEAREST_POINTS, /* queries that one thread takes at a time */
+    BLOCK = 64 * PART,             /* queries that all threads take together */
+    FEW = 256,                     /* with fewer queries or clusters columns do not pay */
     FEW_CLUSTERS = 16,
-    SMALL_GROUP = 12,      /* points whose scores stay in the first cache */
-    SMALL = 1 << 19,       /* bytes of columns that stay in the second, if they are few */
-    LEAST_LOGARITHM = -60, /* of what imp_kernels.nearest_shares() adds up */
-    MOST_ERROR = 80,       /* of densities whose shares are those of the rough best */
+    SMALL_GROUP = 12,      /* points whose scores stay in the L1 cache */
+    SMALL = 1 << 19,       /* bytes of columns that stay in the L2 cache */
+    LEAST_LOGARITHM = -60, /* of the terms that imp_kernels.nearest_shares() adds up */
+    MOST_ERROR = 80,       /* above it, shares relative to the approximate best are not used */
 };
 
-/* No probability is off by more than this but for the last digits of a float. */
+/* The largest error of a probability, apart from float rounding. */
 static const double tolerance = 8e-7;
 
-/* fmax() is a call, and has to look for NaN. */
+/* fmax() would be a call, and has to handle NaN. */
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-/* What a thread works with. */
+/* The memory of one thread. */
 typedef struct workspace {
     imp_rounded points;
     int32_t *scores;                 /* (IMP_NEAREST_POINTS, columns) */
-    int32_t *maximum, *second, *row; /* by slot: its two largest scores, and where the first is */
+    int32_t *maximum, *second, *row; /* by slot: its two highest scores, and the row of the first */
     int32_t largest[IMP_MOST_SECTIONS];
     uint32_t *slot;              /* slots of classes that matter */
-    float *slot_share;           /* by slot: its density, as a share of the best slot's */
-    float *largest_share;        /* by class: the largest of these, */
-    float *share;                /* where that or the above has them; later all that is known */
+    float *slot_share;           /* by slot: its density relative to the best slot */
+    float *largest_share;        /* by class: the largest of its slots, */
+    float *share;                /* one of these two; later with exact values filled in */
     size_t *best;                /* by class */
     double *score;               /* by class */
-    uint32_t *candidate, *class; /* clusters to be scored in double precision, and of what */
+    uint32_t *candidate, *class; /* clusters to be scored in double precision, and their classes */
     double *candidate_distance;
     double *candidate_density;
     float *candidate_share;
 
     /* Of the points at hand: by how much two log densities of one can change places, and the
      * logarithm of what all classes may have together that stay rough; that itself, and how far
-     * below the best they are however the scores lie; and a slot's share of the best one of its
-     * class below which it does not matter. */
+     * below the best they are safe for any distribution of scores; and a slot's share of the best
+     * one of its class below which it does not matter. */
     double error, limit, limit_share, widest;
     float least_of_class;
 } workspace;
@@ -144,9 +144,9 @@ typedef struct workspace {
 typedef struct job {
     const imp_clusters *clusters;
     size_t way;
-    bool open_set, rough; /* whether columns are used, */
-    bool bytes;           /* in 8 bits */
-    size_t group;         /* points that are scored together */
+    bool open_set, rough; /* whether columns are used */
+    bool bytes;           /* with 8 bits */
+    size_t group;         /* points scored together */
     imp_columns columns;
     workspace *workspaces; /* per thread */
     const imp_decisions *decisions;
@@ -154,7 +154,7 @@ typedef struct job {
     const float *rows; /* of these */
 } job;
 
-/* Finds the best of each slot; the best density of all is returned. */
+/* Finds the best of each slot; returns the best density of all. */
 static double score_slots(const job *work, workspace *w, size_t r)
 {
     const imp_columns *columns = &work->columns;
@@ -256,14 +256,15 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
     return found;
 }
 
-/* Decides by the candidates' densities; the largest is returned. */
+/* Decides by the candidates' densities; returns the largest. */
 static double decide(const job *work, workspace *w, size_t count, decision *made)
 {
     const imp_clusters *clusters = work->clusters;
     double *density = w->candidate_density, best = -INFINITY;
     bool alike = work->columns.sections == 1 && work->columns.strays == 0;
     for (size_t i = 0; i < count; i++) {
-        size_t c = alike ? w->candidate[0] : w->candidate[i]; /* one of that density */
+        size_t c =
+            alike ? w->candidate[0] : w->candidate[i]; /* all have the same density parameters */
         double here = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
         density[i] = larger(here, -DBL_MAX);
         best = larger(best, density[i]);
@@ -278,14 +279,14 @@ static double decide(const job *work, workspace *w, size_t count, decision *made
     return best;
 }
 
-/* The candidates' shares take the place of the rough ones of their classes, which were those of
- * `most`; the best candidate's density is `best`. */
+/* Replaces the approximate shares of the candidates' classes, which are relative to `most`, by
+ * exact ones; the best candidate's density is `best`. */
 static void write_probabilities(const job *work, workspace *w, size_t count, double most,
                                 double best, size_t chosen, float *probability)
 {
     const imp_kernels *kernels = work->columns.frame.kernels;
     size_t outcomes = work->way + work->open_set;
-    if (!(w->error < MOST_ERROR && most > -DBL_MAX)) { /* whatever is rough is nothing to these */
+    if (!(w->error < MOST_ERROR && most > -DBL_MAX)) { /* approximate shares are negligible then */
         most = best;
         memset(w->share, 0, outcomes * sizeof *w->share);
     }
@@ -300,15 +301,15 @@ static void write_probabilities(const job *work, workspace *w, size_t count, dou
     imp_agree(probability, outcomes, chosen);
 }
 
-/* Decides on point r, which is query q, and writes the answer unless q is IMP_NO_CLUSTER; returns
- * the number of clusters that were looked at. */
+/* Decides on point r, which is query q, and writes the result unless q is IMP_NO_CLUSTER; returns
+ * the number of clusters scored in double. */
 static size_t decide_point(const job *work, workspace *w, size_t r, size_t q)
 {
     const imp_clusters *clusters = work->clusters;
     size_t outcomes = work->way + work->open_set;
     bool shares = work->decisions->probability && outcomes > 0;
     double most = score_slots(work, w, r), window = w->error;
-    if (shares || !work->columns.single) /* whatever may be the best does not stay rough */
+    if (shares || !work->columns.single) /* no class that could be the best stays approximate */
         window = larger(window, share_out(work, w, r, most));
     size_t count = collect(work, w, r, most - window);
     work->columns.frame.kernels->distances(clusters->dimensions, w->points.point[r], clusters->mean,
@@ -324,7 +325,7 @@ static size_t decide_point(const job *work, workspace *w, size_t r, size_t q)
     return count;
 }
 
-/* Rounds the points at hand and scores them against all clusters. */
+/* Quantises the current points and scores them against all clusters. */
 static void score_group(const job *work, workspace *w)
 {
     imp_columns_score(&work->columns, work->bytes, &w->points, w->scores);
@@ -332,9 +333,9 @@ static void score_group(const job *work, workspace *w)
     for (size_t r = 0; r < w->points.count; r++)
         if (w->points.inside[r])
             error = larger(error, w->points.error[r]);
-    /* A rough density is off by half of this at most. Where R is the largest rough one, the true
-     * share of a class whose rough one is R - w is no larger than exp(error - w), and off by this
-     * times expm1(error / 2). */
+    /* The error of an approximate log density is at most half of this. If R is the largest
+     * approximate one, the true probability of a class with R - w is at most exp(error - w), with
+     * an error of that times expm1(error / 2). */
     w->error = error / imp_columns_least_sigma(&work->columns);
     w->limit = log(tolerance / expm1(w->error / 2)) - w->error;
     w->limit_share = exp(larger(w->limit, LEAST_LOGARITHM));
@@ -370,8 +371,8 @@ static void decide_part(size_t part, int worker, void *context)
 
 /* ---- 8 bits or 16 ---- */
 
-/* Whether bytes pay in a block, by its first points: they halve the time of the whole numbers, and
- * leave more clusters to be looked at in double precision. */
+/* Whether bytes pay in a block, judged by its first points: they halve the time of the integer
+ * scores but leave more clusters to score in double precision. */
 static bool bytes_pay(job *work)
 {
     workspace *w = &work->workspaces[0];
@@ -388,13 +389,14 @@ static bool bytes_pay(job *work)
         if (w->points.inside[r])
             looked_at += decide_point(work, w, r, IMP_NO_CLUSTER), points++;
     }
-    /* In cycles: 64 products of bytes take one, a double a bit less, and a cluster some more. */
+    /* In cycles: one for 64 byte products, about one per dimension in double, plus some per
+     * cluster. */
     return looked_at * (d + 20) * 64 < points * work->columns.count * d;
 }
 
 enum { ROOMS = 15 };
 
-/* A thread's arrays. Without columns there are but the first two. */
+/* A thread's arrays. Without columns only the first two exist. */
 static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
 {
     const imp_columns *columns = &work->columns;
@@ -438,7 +440,7 @@ static imp_status create_workspaces(job *work, int threads, imp_error *error)
         imp_room rooms[ROOMS];
         workspace *w = &work->workspaces[i];
         enough = imp_rooms_make(rooms, list_rooms(work, w, rooms));
-        if (enough && work->rough) /* kernels read the rows of points that are not there */
+        if (enough && work->rough) /* kernels also read the unused rows */
             memset(w->points.rows, 0,
                    IMP_NEAREST_POINTS * imp_row_halves(d) * sizeof *w->points.rows);
     }

@@ -2,8 +2,8 @@
  * cluster.c - clustering without labels: Algorithm 1 with nothing but unlabelled points, and
  * DP-means (Kulis and Jordan, 2012, Algorithm 1) to convergence.
  *
- * Shares are never kept, so that the memory needed beside the points is some numbers per point,
- * which may lie on disk, and the clusters.
+ * Responsibilities are never stored, so the memory needed besides the points is a few numbers per
+ * point, which may be on disk, and the clusters.
  */
 #include "methods/cluster.h"
 
@@ -26,20 +26,20 @@
 
 enum {
     DEFAULT_STEPS = 5,   /* of the soft rule */
-    MOST_PASSES = 10000, /* of DP-means, which could go in circles only through rounding */
-    FEW_FOR_GAP = 200,   /* points, among which a few far apart are a cluster */
+    MOST_PASSES = 10000, /* of DP-means, which could cycle only because of rounding */
+    FEW_FOR_GAP = 200,   /* with fewer points, a few far apart may be a cluster */
 };
 
-/* Ratios of radii that show clusters: where nothing else can, and where a gap has to be clear. */
+/* Ratios of radii that indicate clusters: if there is no other evidence, and otherwise. */
 static const double least_gap = 2, clear_gap = 4;
 
-/* A clustering and the room that its assignment is in. */
+/* A clustering and the memory of its assignment. */
 typedef struct held {
-    imp_clustering clustering; /* which is what others see of it */
+    imp_clustering clustering; /* the public part */
     imp_spill room;
 } held;
 
-/* A clustering being made. */
+/* A clustering in progress. */
 typedef struct job {
     const imp_cluster_options *options;
     const imp_cluster_means *means;
@@ -51,10 +51,10 @@ typedef struct job {
     int32_t *assignment;
     double lambda, sigma;
     imp_cluster_choice choice;
-    imp_seeds seeds; /* where clusters begin, if these were chosen */
+    imp_seeds seeds; /* initial means of clusters, if chosen */
     imp_constraints *constraints;
     size_t steps;  /* made */
-    size_t passes; /* to be made; 0: as many as it takes */
+    size_t passes; /* to make; 0: as many as it takes */
     bool converged;
     imp_cluster_print print; /* of points and options, where a state may be kept */
     imp_cluster_state state; /* that it goes on from */
@@ -67,11 +67,11 @@ static size_t steps_wanted(const job *work, size_t otherwise)
     return isnan(steps) ? otherwise : (size_t)steps;
 }
 
-/* ---- numbers of all points, a block at a time ---- */
+/* ---- per-point data, a block at a time ---- */
 
 enum { BLOCK = 1 << 20 };
 
-/* What a pass tells of a block: its assignments are let go, and somebody may watch. */
+/* Called after each block of a pass: gives back its memory and reports progress. */
 static imp_status block_done(size_t begin, size_t end, void *context, imp_error *error)
 {
     job *work = context;
@@ -100,7 +100,8 @@ static void forget_assignment(job *work)
     }
 }
 
-/* Clusters were dropped. Returns whether a point's cluster has another number now, or none. */
+/* Called after clusters were dropped. Returns whether a point's cluster was renumbered or dropped.
+ */
 static bool renumber(job *work, imp_assigner *assigner)
 {
     const uint32_t *moved = work->clusters.moved;
@@ -114,8 +115,8 @@ static bool renumber(job *work, imp_assigner *assigner)
 
 /* ---- the soft rule ---- */
 
-/* Steps 3 to 5 of Algorithm 1. Each point belongs to its densest cluster in the end. All have one
- * variance, so that is the nearest. */
+/* Steps 3 to 5 of Algorithm 1. In the end each point belongs to the cluster of highest density,
+ * which is the nearest since all have the same variance. */
 static imp_status cluster_softly(job *work, imp_error *error)
 {
     size_t steps = steps_wanted(work, DEFAULT_STEPS);
@@ -134,7 +135,7 @@ static imp_status cluster_softly(job *work, imp_error *error)
         if (status)
             break;
         bool renumbered = clusters->count < grown && renumber(work, assigner);
-        /* Whether a pass changed anything matters only for the last one. */
+        /* Only for the last pass does it matter whether it changed anything. */
         if (work->steps + 2 >= steps && clusters->count > 0)
             status = imp_assigner_find(assigner, clusters, work->assignment, &changed, error);
         work->converged = changed == 0 && !renumbered && grown == before;
@@ -214,7 +215,10 @@ static imp_status cluster_hard(job *work, imp_error *error)
 
 /* ---- the result ---- */
 
-enum { PART = 256, TOGETHER = 32 * PART }; /* points that one thread measures, and all threads */
+enum {
+    PART = 256,
+    TOGETHER = 32 * PART
+}; /* points measured by one thread, and by all threads together */
 
 /* Squared distances of some points to their means. */
 typedef struct measuring {
@@ -237,7 +241,7 @@ static void measure_part(size_t part, int worker, void *context)
                                   m->rows + (i - m->begin) * m->work->source->dimensions);
 }
 
-/* Of the points begin .. end - 1, whose rows are there. */
+/* Measures points begin .. end - 1, whose rows are loaded. */
 static imp_status measure(const job *work, measuring *m, imp_error *error)
 {
     const imp_ranks *ranks = work->crew.ranks;
@@ -245,12 +249,12 @@ static imp_status measure(const job *work, measuring *m, imp_error *error)
     imp_ranks_share(ranks, imp_rank_of(ranks), parts, &m->first_part, &end);
     imp_parallel(end - m->first_part, imp_parallel_threads(work->options->threads), measure_part,
                  m);
-    /* in whole parts; what is behind the last point does not matter */
+    /* in whole parts; what follows the last point is ignored */
     return imp_ranks_gather(ranks, m->distance, parts, PART * sizeof *m->distance, error);
 }
 
-/* Added up in the order of the points, whoever measured them. Where seeds were chosen, lambda is
- * the largest distance of all, by which no point would start a cluster. */
+/* Summed in the order of the points, whichever thread or rank measured them. If seeds were chosen,
+ * lambda is the largest of all distances, with which no point would start a cluster. */
 static imp_status find_objective(job *work, double *objective, imp_error *error)
 {
     double sum = 0, largest = 0;
@@ -281,15 +285,15 @@ void imp_clustering_free(imp_clustering *clustering)
 {
     if (!clustering)
         return;
-    imp_spill_release(&((held *)clustering)->room); /* its first member is the clustering */
+    imp_spill_release(&((held *)clustering)->room); /* the clustering is its first member */
     imp_release(clustering->cluster_size);
     imp_release(clustering->mean);
     imp_release(clustering->cluster_label);
     imp_release(clustering);
 }
 
-/* Numbers clusters by their first points; those without any come last. A cluster's place in the
- * result is `moved`. */
+/* Numbers clusters by their first points; those without any come last. A cluster's number in the
+ * result is in `moved`. */
 static void number_by_first(job *work)
 {
     imp_clusters *clusters = &work->clusters;
@@ -337,7 +341,7 @@ static imp_status count_members(const int32_t *assignment, size_t begin, size_t 
     return IMP_OK;
 }
 
-/* The result, which takes the assignment over. */
+/* Makes the result, which takes over the assignment. */
 static imp_status finish(job *work, imp_clustering **out, imp_error *error)
 {
     const imp_clusters *clusters = &work->clusters;
@@ -392,7 +396,7 @@ void imp_cluster_options_init(imp_cluster_options *options, size_t size)
     imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-/* The options that were given, and the method that they name. */
+/* Takes the caller's options and finds the method that they name. */
 static imp_status take_options(const imp_cluster_options *given, imp_cluster_options *options,
                                const imp_method_info **method, imp_error *error)
 {
@@ -402,7 +406,7 @@ static imp_status take_options(const imp_cluster_options *given, imp_cluster_opt
     if (!status)
         status = imp_find_clustering(options->method, method, error);
     if (!status && (unsigned)options->order > IMP_ORDER_FARTHEST_FIRST)
-        status = imp_fail(error, IMP_EINVAL, "%d is no order of points", (int)options->order);
+        status = imp_fail(error, IMP_EINVAL, "%d is not an order of points", (int)options->order);
     return status;
 }
 
@@ -429,7 +433,7 @@ static double within_bounds(double sigma)
     return fmin(fmax(sigma, IMP_LEAST_SIGMA), IMP_MOST_SIGMA);
 }
 
-/* Clusters at the seeds. No point is to start another. */
+/* Starts clusters at the seeds. No point will start another. */
 static imp_status begin_at_seeds(job *work, imp_error *error)
 {
     const imp_seeds *seeds = &work->seeds;
@@ -444,9 +448,9 @@ static imp_status begin_at_seeds(job *work, imp_error *error)
     return status;
 }
 
-/* lambda and sigma as given, or chosen. The variance goes by the points' own scale where they
- * choose: much wider clusters would all be drawn to the center. lambda / d is what the coordinates
- * of a point at the threshold deviate by. */
+/* lambda and sigma as given, or chosen. A chosen variance follows the scale of the points: much
+ * wider clusters would all be drawn to the center. lambda / d is the mean squared deviation of a
+ * coordinate at the threshold. */
 static imp_status choose(job *work, imp_error *error)
 {
     const imp_cluster_options *options = work->options;
@@ -489,7 +493,7 @@ static imp_status prepare(job *work, imp_error *error)
     if (status)
         return status;
     if (work->clusters.count > 0)
-        return IMP_OK; /* in whatever order points come */
+        return IMP_OK; /* the order does not matter then */
 
     imp_cluster_order order = options->order;
     if (order == IMP_ORDER_DEFAULT || order == IMP_ORDER_GIVEN)
@@ -507,7 +511,7 @@ static imp_status prepare(job *work, imp_error *error)
     return IMP_OK;
 }
 
-/* Of options and points that have been checked. */
+/* Clusters points; they and the options have been checked. */
 static imp_status run(const imp_point_source *source, const imp_cluster_options *options,
                       const imp_cluster_means *means, const imp_method_info *method,
                       imp_clustering **out, imp_error *error)
@@ -574,7 +578,7 @@ imp_status imp_cluster(const float *x, size_t n, size_t d, const imp_cluster_opt
     return status ? status : run(&source, &options, NULL, method, out, error);
 }
 
-/* ---- more points ---- */
+/* ---- assigning further points ---- */
 
 static imp_status check_assign(const float *mean, size_t clusters, const float *x, size_t n,
                                size_t d, imp_error *error)
@@ -591,7 +595,7 @@ static imp_status check_assign(const float *mean, size_t clusters, const float *
     return status == IMP_OK ? imp_check_finite(x, n, d, 0, "point", error) : status;
 }
 
-/* One pass of DP-means whose threshold no point is beyond. */
+/* One pass of DP-means without a threshold. */
 imp_status imp_cluster_assign(const float *mean, size_t clusters, const float *x, size_t n,
                               size_t d, int32_t *assignment, imp_error *error)
 {

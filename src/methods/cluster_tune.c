@@ -1,9 +1,9 @@
 /*
- * cluster_tune.c - choosing lambda for clustering on validation episodes by adjusted mutual
- * information, as the paper does for its unsupervised experiment.
+ * cluster_tune.c - chooses lambda for clustering on validation episodes by adjusted mutual
+ * information, as the paper does in its unsupervised experiment.
  *
- * Candidates are spread evenly over the logarithms of all thresholds that could matter; then twice
- * more between the neighbours of the best. Episodes are clustered side by side.
+ * Candidates are spaced logarithmically over all thresholds that could matter, then twice more
+ * between the neighbours of the best. Episodes are clustered in parallel.
  */
 #include "methods/cluster_tune.h"
 
@@ -25,11 +25,12 @@ enum {
     FINE = 8,
     REFINEMENTS = 2,
     CANDIDATES = COARSE + REFINEMENTS * FINE,
-    FAR_BELOW = 3, /* so many candidates in a row that are half as good as the best end a search */
+    FAR_BELOW =
+        3, /* this many candidates in a row that are half as good as the best end a search */
 };
 
-/* Half of nothing is no standard: one cluster of all points, the first candidate, has an AMI of 0,
- * and small ones come by chance. */
+/* Below this AMI, "half as good as the best" is not applied: the first candidate, one cluster of
+ * all points, has an AMI of 0, and small values occur by chance. */
 static const double something = 0.1;
 
 typedef struct range {
@@ -40,17 +41,17 @@ typedef struct search {
     const imp_tuning *tuning;
     const imp_labeled_points *episodes;
     size_t count, dimensions;
-    imp_cluster_options options; /* with the candidate that is being tried */
+    imp_cluster_options options; /* with the candidate being tried */
     int threads;
     size_t tried;  /* candidates */
     range *ranges; /* (count): of each episode's thresholds */
-    double *ami;   /* (count): by the candidate */
+    double *ami;   /* (count): with the candidate */
     imp_first_failure failure;
 } search;
 
 /* ---- the thresholds that could matter ---- */
 
-/* From where every point would be its own cluster to where all would be one. */
+/* From the threshold at which every point is its own cluster to that at which all are one. */
 static imp_status find_range(const imp_labeled_points *episode, size_t d, range *found,
                              imp_error *error)
 {
@@ -90,7 +91,7 @@ static imp_status find_ranges(search *work, range *whole, imp_error *error)
         whole->least = fmin(whole->least, work->ranges[e].least);
         whole->most = fmax(whole->most, work->ranges[e].most);
     }
-    /* Points that all coincide are one cluster by any threshold. */
+    /* Points that all coincide are one cluster at any threshold. */
     if (whole->most == 0)
         whole->least = 0;
     return status;
@@ -124,7 +125,7 @@ static void score_of(size_t e, int worker, void *context)
     imp_first_failure_note(&work->failure, e, status, &error);
 }
 
-/* The mean adjusted mutual information of the clusterings by a threshold. */
+/* The mean adjusted mutual information of the clusterings with a threshold. */
 static imp_status try_candidate(search *work, double lambda, double *mean, imp_error *error)
 {
     work->options.rule.lambda = lambda;
@@ -142,15 +143,15 @@ static imp_status try_candidate(search *work, double lambda, double *mean, imp_e
 
 /* ---- all of them ---- */
 
-/* The best so far, and between which thresholds a better one may lie. */
+/* The best so far, and the thresholds between which a better one may lie. */
 typedef struct finding {
     double ami, lambda;
     range around;
 } finding;
 
-/* Tries `count` candidates, evenly over the logarithms from where part `first` of the range is
- * passed on, downwards by `step` parts of it. Small thresholds make the most clusters and take the
- * most time, and there is no use in trying them once the best lies well above. */
+/* Tries `count` candidates, spaced logarithmically, starting at fraction `first` of the range and
+ * going down by `step` of it. Small thresholds make the most clusters and take the longest, and
+ * need not be tried once the best lies well above. */
 static imp_status narrow(search *work, finding *best, size_t count, double first, double step,
                          imp_error *error)
 {
@@ -162,7 +163,7 @@ static imp_status narrow(search *work, finding *best, size_t count, double first
         imp_status status = try_candidate(work, lambda, &ami, error);
         if (status != IMP_OK)
             return status;
-        /* Of equals the largest: the fewest clusters. */
+        /* Ties go to the largest lambda: the fewest clusters. */
         if (ami > best->ami || (ami == best->ami && lambda > best->lambda)) {
             best->ami = ami;
             best->lambda = lambda;
@@ -182,7 +183,7 @@ static imp_status run(search *work, double *lambda, imp_error *error)
     imp_status status = find_ranges(work, &best.around, error);
     if (status == IMP_OK)
         status = narrow(work, &best, COARSE, 0, 1 / (double)(COARSE - 1), error);
-    /* An even number of candidates within a range misses its ends and its middle, which are known.
+    /* An even number of candidates avoids the ends and the middle of a range, which are known.
      */
     for (int i = 0; i < REFINEMENTS && status == IMP_OK; i++)
         status = narrow(work, &best, FINE, 1 / (double)(FINE + 1), 1 / (double)(FINE + 1), error);
@@ -224,7 +225,7 @@ imp_status imp_cluster_tune_by(const imp_tuning *tuning, const imp_labeled_point
     if (status != IMP_OK)
         return status;
     work.options.size = sizeof work.options;
-    work.options.label = NULL; /* what is known of other points */
+    work.options.label = NULL; /* labels and pairs belong to other points */
     work.options.pair_count = 0;
     work.ranges = imp_allocate(count, sizeof *work.ranges);
     work.ami = imp_allocate(count, sizeof *work.ami);

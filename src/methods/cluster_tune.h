@@ -1,11 +1,11 @@
-/* cluster_tune.h - imp_cluster_tune() for a caller that has a say in how it is done. */
+/* cluster_tune.h - imp_cluster_tune() with a number of threads and progress. */
 #ifndef IMP_METHODS_CLUSTER_TUNE_H
 #define IMP_METHODS_CLUSTER_TUNE_H
 
 #include <imp/cluster.h>
 
 typedef struct imp_tuning {
-    int threads; /* 0: as the options of the clustering say; lambda does not depend on them */
+    int threads; /* 0: as in the clustering options; lambda does not depend on it */
 
     /* Called after each candidate; may be NULL. */
     void (*progress)(size_t done, size_t total, void *context);

@@ -1,6 +1,6 @@
 /*
- * clusters.c - the list of clusters and steps 1 and 5 of Algorithm 1: means of classes, and means
- * of points by their shares with the gradient beside them.
+ * clusters.c - the list of clusters, and steps 1 and 5 of Algorithm 1: class means, and weighted
+ * means with their gradient.
  */
 #include "methods/clusters.h"
 
@@ -39,7 +39,7 @@ imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_err
     size_t values;
     if (capacity > UINT32_MAX || !imp_multiply(capacity, clusters->dimensions, &values))
         return imp_fail_memory(error, "the clusters");
-    /* Many clusters in few dimensions and few in many may have come before. */
+    /* Earlier uses may have had many clusters in few dimensions, or few in many. */
     size_t rows = capacity > clusters->rows ? capacity : clusters->rows;
     values = values > clusters->values ? values : clusters->values;
 
@@ -180,7 +180,7 @@ imp_status imp_shares_add_labeled(imp_shares *shares, const imp_points *points, 
     return status;
 }
 
-/* ---- step 5: means by shares ---- */
+/* ---- step 5: weighted means ---- */
 
 void imp_means_begin(imp_clusters *clusters)
 {

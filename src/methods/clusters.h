@@ -1,8 +1,8 @@
 /*
- * clusters.h - a growing list of clusters, the points' shares in them, and means by those shares.
+ * clusters.h - a growing list of clusters, the points' shares in them, and the weighted means.
  *
- * The shares are the z of Algorithm 1, kept sparsely: a labelled point has shares only in the
- * clusters of its class, and a share that is zero is not kept.
+ * A share is a responsibility, the z of Algorithm 1. Shares are stored sparsely: a labelled point
+ * has shares only in the clusters of its class, and zeros are left out.
  */
 #ifndef IMP_METHODS_CLUSTERS_H
 #define IMP_METHODS_CLUSTERS_H
@@ -22,28 +22,29 @@
 /* Cluster c is entry c of every array, in the order of creation. */
 typedef struct imp_clusters {
     size_t dimensions, count;
-    size_t capacity;     /* clusters that there is room for, in these dimensions */
+    size_t capacity;     /* clusters there is room for, in these dimensions */
     size_t rows, values; /* what is allocated: clusters, and values in each array of vectors */
     int32_t *label;      /* a class or IMP_UNLABELED */
     double *sigma;       /* the variance of its density */
-    double *offset;  /* of its log density: the normaliser, and a prior where the method has one */
+    double
+        *offset; /* of its log density: the normaliser, plus the log prior if the method has one */
     double *weight;  /* sum of the shares */
     double *sum;     /* (count, dimensions): sum of the shares times the points */
     double *mean;    /* (count, dimensions) */
     double *score;   /* scratch: one number per cluster */
-    uint32_t *moved; /* scratch: where imp_means_finish() put it */
+    uint32_t *moved; /* scratch: its new number after imp_means_finish() */
 } imp_clusters;
 
-/* An empty list of clusters in that many dimensions, keeping its memory. */
+/* Empties the list and sets its dimensions, keeping its memory. */
 void imp_clusters_restart(imp_clusters *clusters, size_t dimensions);
 
 /* Room for `capacity` clusters. On failure the list is as it was. */
 imp_status imp_clusters_reserve(imp_clusters *clusters, size_t capacity, imp_error *error);
 
-/* Room for one more cluster, and for some beyond it. On failure the list is as it was. */
+/* Makes room for one more cluster, growing geometrically. On failure the list is as it was. */
 imp_status imp_clusters_make_room(imp_clusters *clusters, imp_error *error);
 
-/* One more cluster, with weight 0 and its mean at the point `mean`, or at the origin if NULL. */
+/* Adds a cluster with weight 0 and the mean `mean`, or at the origin if NULL. */
 imp_status imp_clusters_add(imp_clusters *clusters, int32_t label, double sigma, const float *mean,
                             imp_error *error);
 
@@ -53,7 +54,7 @@ void imp_clusters_set_density(imp_clusters *clusters, size_t c, double sigma, do
 /* Gives all labelled clusters the variance sigma_l and the others sigma_u. */
 void imp_clusters_set_sigmas(imp_clusters *clusters, double sigma_l, double sigma_u);
 
-/* Cluster `from` takes the place `to`; what was there is lost. */
+/* Moves cluster `from` to index `to`, overwriting what was there. */
 void imp_clusters_move(imp_clusters *clusters, size_t from, size_t to);
 
 void imp_clusters_release(imp_clusters *clusters);
@@ -74,7 +75,7 @@ static inline double imp_clusters_distance(const imp_clusters *clusters, size_t 
     return imp_squared_distance(x, imp_clusters_mean(clusters, c), clusters->dimensions);
 }
 
-/* log N(x; mean of c, sigma of c), and its prior if it has one. */
+/* log N(x; mean of c, sigma of c), plus the log prior if it has one. */
 static inline double imp_clusters_log_density(const imp_clusters *clusters, size_t c,
                                               const float *x)
 {
@@ -94,7 +95,7 @@ imp_status imp_clusters_add_class_means(imp_clusters *clusters, const imp_points
 /* mean(dimensions) = the mean of clusters 0 .. way-1's means. */
 void imp_clusters_center(const imp_clusters *clusters, size_t way, double *center);
 
-/* Point `point` belongs to cluster `cluster` by z. */
+/* The share z of point `point` in cluster `cluster`. */
 typedef struct imp_share {
     uint32_t point, cluster;
     double z;
@@ -116,9 +117,9 @@ void imp_shares_release(imp_shares *shares);
 /* Shares of 1 for the labelled points, each in the cluster numbered as its class. */
 imp_status imp_shares_add_labeled(imp_shares *shares, const imp_points *points, imp_error *error);
 
-/* mean_c = sum_i z_ic x_i / sum_i z_ic, from shares given in one piece or several. finish() drops
- * clusters of no more than IMP_LEAST_WEIGHT and renumbers those in `shares` (may be NULL), leaving
- * out what belonged to dropped ones. */
+/* mean_c = sum_i z_ic x_i / sum_i z_ic, from shares added in one or several calls. finish() drops
+ * clusters with a weight of at most IMP_LEAST_WEIGHT, renumbers the clusters in `shares` (may be
+ * NULL) and removes the shares of dropped ones. */
 void imp_means_begin(imp_clusters *clusters);
 void imp_means_add(imp_clusters *clusters, const imp_points *points, const imp_shares *shares);
 void imp_means_finish(imp_clusters *clusters, imp_shares *shares);
@@ -126,8 +127,8 @@ void imp_means_finish(imp_clusters *clusters, imp_shares *shares);
 /* All three at once. */
 void imp_weighted_means(imp_clusters *clusters, const imp_points *points, imp_shares *shares);
 
-/* The gradient of imp_weighted_means() for constant shares: adds to point_gradient (points,
- * dimensions) what mean_gradient (clusters, dimensions) makes of it. */
+/* The gradient of imp_weighted_means() for constant shares: backpropagates mean_gradient (clusters,
+ * dimensions) and adds the result to point_gradient (points, dimensions). */
 void imp_weighted_means_gradient(const imp_clusters *clusters, const imp_shares *shares,
                                  const double *mean_gradient, double *point_gradient);
 

@@ -1,9 +1,10 @@
 /*
- * columns.c - which cluster stands in which column.
+ * columns.c - assigns clusters to columns.
  *
- * Clusters are sorted into sections by their density and, within a section, by class. A class is
- * cut into slots of no more than DEEPEST clusters, as equal as can be; slots of about the same
- * depth stand side by side in groups as wide as a vector, so that few columns stay empty.
+ * Clusters are sorted into sections of equal density parameters and, within a section, by class. A
+ * class is divided into slots of at most DEEPEST clusters, as evenly as possible; slots of about
+ * the same depth are placed side by side in groups as wide as a vector, so that few columns stay
+ * empty.
  */
 #include "methods/columns.h"
 
@@ -16,9 +17,9 @@
 
 enum { DEEPEST = 16 };
 
-#define LEAST_REACH 1e-300 /* so that a step does not vanish */
+#define LEAST_REACH 1e-300 /* so that the step is never 0 */
 
-/* A cluster on its way to a column. */
+/* A cluster to be placed in a column. */
 typedef struct member {
     uint32_t section, class, cluster;
 } member;
@@ -37,7 +38,7 @@ static int compare_members(const void *a, const void *b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
-/* The deepest first. */
+/* Deepest first. */
 static int compare_slots(const void *a, const void *b)
 {
     const slot *x = a, *y = b;
@@ -54,7 +55,7 @@ static double distance_from_origin(const imp_columns *columns, const double *mea
     return sqrt(sum);
 }
 
-/* The section of cluster c, made if there is none so far; false if there are too many. */
+/* The section of cluster c, created if necessary; false if there are too many. */
 static bool find_section(imp_columns *columns, const imp_clusters *clusters, size_t c,
                          uint32_t *found)
 {
@@ -95,7 +96,7 @@ static bool choose_members(imp_columns *columns, const imp_clusters *clusters, s
     return true;
 }
 
-/* Cuts the members first .. end-1, all of one section, into slots; returns how many. */
+/* Divides members first .. end-1, all of one section, into slots; returns how many. */
 static size_t cut_slots(const member *members, size_t first, size_t end, slot *slots)
 {
     size_t count = 0;
@@ -117,7 +118,7 @@ static size_t cut_slots(const member *members, size_t first, size_t end, slot *s
     return count;
 }
 
-/* Puts slots side by side, group after group, and fills the section's last panel up. */
+/* Places slots side by side, group after group, and pads the section's last panel. */
 static void place_slots(imp_columns *columns, imp_section *section, const member *members,
                         const slot *slots, size_t count)
 {
@@ -179,7 +180,7 @@ static imp_status pack(imp_columns *columns, const imp_clusters *clusters, bool 
         imp_release(rows);
         return imp_fail_memory(error, "the clusters");
     }
-    double lost = 0; /* by bytes, squared */
+    double lost = 0; /* largest squared quantisation error of bytes */
     for (size_t first = 0; first < columns->count; first += width) {
         int32_t *to = *packed + first / width * panel;
         bool there[IMP_MOST_NEAREST_WIDTH];
@@ -212,8 +213,8 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
     imp_status status = imp_kernels_choose(&columns->frame.kernels, error);
     if (status)
         return status;
-    /* of a section's groups only the last is not full, and the depths of neighbours differ little:
-     * what stays empty is less than a deepest group, and a panel's end */
+    /* only the last group of a section is not full, and neighbouring depths differ little: less
+     * than one deepest group and the end of a panel stay empty */
     size_t lanes = columns->frame.kernels->lanes, n = clusters->count;
     size_t empty = IMP_MOST_SECTIONS * (lanes * DEEPEST + columns->frame.kernels->nearest_width);
     size_t groups = n / lanes + IMP_MOST_SECTIONS + 1, count;

@@ -1,9 +1,8 @@
 /*
- * columns.h - clusters laid out to be scored against many points at once, in whole numbers of known
- * error.
+ * columns.h - clusters laid out for scoring many points at once, in integers with a known error.
  *
- * Points are scored against all columns, a column for each cluster. Below each other stand clusters
- * of one class and variance, so that the best of a class is found lane by lane.
+ * Points are scored against all columns, one per cluster. Clusters of one class and variance share
+ * a vector lane, so that the best of a class is a maximum over rows.
  */
 #ifndef IMP_METHODS_COLUMNS_H
 #define IMP_METHODS_COLUMNS_H
@@ -20,7 +19,7 @@
 
 enum { IMP_MOST_SECTIONS = 4 };
 
-/* The clusters of one density but for their means. */
+/* Clusters whose densities differ only in their means. */
 typedef struct imp_section {
     double sigma, offset;
     size_t begin, end;             /* columns */
@@ -29,14 +28,14 @@ typedef struct imp_section {
 
 typedef struct imp_columns {
     imp_frame frame;
-    size_t sections; /* 0: there are too many densities, and nothing was laid out */
+    size_t sections; /* 0: too many different densities, nothing was laid out */
     imp_section section[IMP_MOST_SECTIONS];
     size_t count;          /* columns */
     int32_t *cluster;      /* by column; -1: none */
-    int32_t *packed;       /* the columns in the kernels' form, in 16 bits, */
-    int32_t *packed_bytes; /* and in 8, if these were added */
+    int32_t *packed;       /* the columns in the kernels' form, with 16 bits */
+    int32_t *packed_bytes; /* and with 8, if added */
 
-    /* A slot is a lane of a group: up to depth[g] clusters of one class. */
+    /* A slot is one lane of a group: up to depth[g] clusters of one class. */
     size_t groups;
     bool single;         /* there is one section, and no class has two slots */
     bool ordered;        /* and slot k is that of class k, for every class */
@@ -45,29 +44,29 @@ typedef struct imp_columns {
                             apart */
     int32_t *slot_class; /* (groups, lanes); -1: none */
 
-    /* Clusters too far away to be rounded as finely as the others have no columns. */
+    /* Clusters too far away for the step size of the others have no columns. */
     size_t strays;
     uint32_t *stray;
 } imp_columns;
 
-/* Lays out the clusters of classes 0 .. classes-1, and those without a label, if they are wanted,
- * as the class `classes`. Points will lie, but for a few, within `radius` of `origin`, which must
- * stay. IMP_ENOMEM leaves nothing to release. */
+/* Lays out the clusters of classes 0 .. classes-1 and, if wanted, those without a label, as class
+ * `classes`. All but a few points will lie within `radius` of `origin`, which must stay valid. On
+ * failure (IMP_ENOMEM) there is nothing to release. */
 imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters, size_t classes,
                               bool unlabeled, const float *origin, double radius, imp_error *error);
 void imp_columns_release(imp_columns *columns);
 
-/* Makes columns in bytes, too. On failure, IMP_ENOMEM, the columns are as before. */
+/* Also packs the columns as bytes. On failure (IMP_ENOMEM) the columns are as before. */
 imp_status imp_columns_add_bytes(imp_columns *columns, const imp_clusters *clusters,
                                  imp_error *error);
 
-/* Rounds the points, to 16 bits or to bytes, and scores them against all columns:
- * scores[r * columns->count + c], in memory that is aligned to 64 bytes and has room for
- * IMP_NEAREST_POINTS rows. Only points inside have scores. */
+/* Quantises the points to 16 or 8 bits and scores them against all columns: scores[r *
+ * columns->count + c], in memory aligned to 64 bytes with room for IMP_NEAREST_POINTS rows. Only
+ * points within the radius have scores. */
 void imp_columns_score(const imp_columns *columns, bool bytes, imp_rounded *points,
                        int32_t *scores);
 
-/* How a log density follows from a score in a section, for point r: base + slope * score. */
+/* The log density of point r from a score in a section: base + slope * score. */
 typedef struct imp_density_line {
     double base, slope;
 } imp_density_line;
@@ -80,7 +79,7 @@ static inline imp_density_line imp_columns_density(const imp_section *section,
                               .slope = half * points->by.unit};
 }
 
-/* The smallest whole number that stands for a density of at least `least`, or less by one. */
+/* The smallest integer score with a density of at least `least`, or one less. */
 static inline int32_t imp_columns_whole(imp_density_line line, double least)
 {
     double whole = (least - line.base) / line.slope - 1;

@@ -1,22 +1,23 @@
 /*
- * compare.c - nearest clusters from rounded rows, and in double precision where these do not tell.
+ * compare.c - finds nearest clusters from quantised rows, and in double precision where these are
+ * not conclusive.
  *
- * No distance that follows from rounded rows is off by more than an error that is known. Where the
- * second is farther than the nearest by more than two of these errors, rounding did not decide;
- * elsewhere all within two errors of the nearest are compared again.
+ * The error of a distance computed from quantised rows is bounded. If the second nearest is farther
+ * than the nearest by more than twice the bound, quantisation did not decide; otherwise all
+ * clusters within twice the bound are compared again.
  */
 #include "methods/compare.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-/* What is known of a point in the middle of its comparison. */
+/* The state of a point's comparison. */
 typedef struct finding {
-    int32_t nearest;         /* -1: no cluster so far */
+    int32_t nearest;         /* -1: none so far */
     double distance, second; /* squared */
 } finding;
 
-/* A cluster at that distance comes in. */
+/* Considers a cluster at that distance. */
 static void consider(finding *f, int32_t cluster, double distance)
 {
     bool nearer = distance < f->distance || f->nearest < 0 ||
@@ -28,7 +29,7 @@ static void consider(finding *f, int32_t cluster, double distance)
     }
 }
 
-/* What the cluster at a place adds, in double. */
+/* Considers the cluster at a place, in double. */
 static void consider_place(finding *f, const imp_lineup *line, const imp_clusters *clusters,
                            const imp_group *group, size_t r, size_t place)
 {
@@ -86,7 +87,7 @@ static void look_again(const imp_lineup *line, const imp_clusters *clusters, siz
     answer(group, r, &f);
 }
 
-/* Turns the scores of point r into its answers. */
+/* Turns the scores of point r into its results. */
 static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_t begin,
                      imp_group *group, size_t r)
 {
@@ -100,14 +101,15 @@ static void conclude(const imp_lineup *line, const imp_clusters *clusters, size_
     if (own >= 0 && line->place[own] < begin)
         consider(&f, own, group->own_distance[r]);
     if (best->outside) {
-        look_at_all(line, clusters, begin, group, r); /* it looks nearer than it is */
+        look_at_all(line, clusters, begin, group, r); /* its row is shorter than the mean */
     } else if (f.second - f.distance > 2 * error) {
         group->nearest[r] = f.nearest;
         group->most[r] = f.distance + error;
         group->least[r] = f.second - error;
     } else {
         look_again(line, clusters, begin, group, r, f.distance + 2 * error);
-        group->least[r] = fmin(group->least[r], f.distance + error); /* those not looked at */
+        group->least[r] =
+            fmin(group->least[r], f.distance + error); /* clusters not compared in double */
     }
 }
 

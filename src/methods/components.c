@@ -1,6 +1,6 @@
 /*
  * components.c - principal components by a few steps of subspace iteration, and how many of them
- * are more than noise.
+ * exceed noise.
  */
 #include "methods/components.h"
 
@@ -43,8 +43,8 @@ static imp_status center(const float *rows, size_t n, size_t d, float *out, doub
 
 /* ---- directions ---- */
 
-/* Makes the columns of basis (d, Q) orthonormal, one after the other; one that is no other than
- * those before it becomes 0. */
+/* Orthonormalises the columns of basis (d, Q) one after the other; a linearly dependent one becomes
+ * 0. */
 static void orthonormalize(float *basis, size_t d)
 {
     for (size_t k = 0; k < Q; k++) {
@@ -65,7 +65,7 @@ static void orthonormalize(float *basis, size_t d)
     }
 }
 
-/* Jacobi's rotations: matrix (Q, Q) becomes diagonal, vectors (Q, Q) the columns that make it so.
+/* Jacobi rotations: matrix (Q, Q) becomes diagonal, the columns of vectors (Q, Q) its eigenvectors.
  */
 static void diagonalize(double *matrix, double *vectors)
 {
@@ -98,10 +98,10 @@ static void diagonalize(double *matrix, double *vectors)
             }
 }
 
-/* Which directions have a variance above what noise of the others' can look like; the largest
- * first. All of it is 1. One after the other is taken, by what is left without it: the other way
- * round, from all of them to fewer, the noise would seem smaller than it is where there are fewer
- * points than dimensions, and nothing would be left out. */
+/* The directions whose variance exceeds what noise could produce, largest first. The total variance
+ * is 1. One after the other is taken, by what is left without it: the other way round, from all of
+ * them to fewer, the noise would seem smaller than it is where there are fewer points than
+ * dimensions, and nothing would be left out. */
 static size_t choose_directions(const double *variance, size_t n, size_t d, size_t *order)
 {
     for (size_t i = 0; i < Q; i++) {

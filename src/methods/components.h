@@ -1,4 +1,4 @@
-/* components.h - points seen along the few directions in which they differ by more than noise. */
+/* components.h - projects points to the few directions in which they differ by more than noise. */
 #ifndef IMP_METHODS_COMPONENTS_H
 #define IMP_METHODS_COMPONENTS_H
 
@@ -8,10 +8,10 @@
 
 enum { IMP_MOST_COMPONENTS = 64 };
 
-/* Points of up to IMP_MOST_COMPONENTS dimensions are only centred and scaled; others become their
- * first principal components, those whose variance is more than noise of the other directions would
- * show (Marchenko and Pastur, 1967), and at least 2. *reduced becomes new rows of *dimensions
- * floats, for imp_release(), spread by 1 in all, or all 0. IMP_ENOMEM. */
+/* Points of up to IMP_MOST_COMPONENTS dimensions are only centred and scaled; others are projected
+ * to the principal components whose variance exceeds that of noise (Marchenko and Pastur, 1967), at
+ * least 2. *reduced receives new rows of *dimensions floats with total variance 1, or all 0;
+ * release it with imp_release(). IMP_ENOMEM. */
 imp_status imp_principal_components(const float *rows, size_t n, size_t d, float **reduced,
                                     size_t *dimensions, imp_error *error);
 

@@ -1,11 +1,11 @@
 /*
- * constraints.c - clusters that respect what is known of some points.
+ * constraints.c - clusters that respect must-link and cannot-link pairs and labels.
  *
- * Points that belong together are a block, which goes as one to the cluster that is nearest to its
- * mean (COP-k-means; Wagstaff et al., 2001), first come first served. Points of one class need not
- * be in one cluster, that is what mixtures are about; but a cluster holds one class at most. One
- * that holds several keeps the class that most of its points have, and each of the others starts a
- * cluster at the mean of its own.
+ * Points that must be together form a block, which is assigned as a whole to the cluster nearest to
+ * its mean (COP-k-means; Wagstaff et al., 2001), in order. Points of one class need not be in one
+ * cluster, since a class may have several modes; but a cluster holds at most one class. A cluster
+ * with several keeps the class of most of its labelled points, and each of the others starts a
+ * cluster at their mean.
  */
 #include "methods/constraints.h"
 
@@ -21,15 +21,15 @@ enum { MOST_PASSES = 50 };
 
 struct imp_constraints {
     size_t n, d;
-    size_t count;       /* points of which something is known, */
-    uint32_t *point;    /* (count): their numbers, block by block */
+    size_t count;       /* constrained points */
+    uint32_t *point;    /* (count): their indices, block by block */
     float *rows;        /* (count, d) */
     int32_t *final;     /* (count): their clusters */
-    size_t blocks;      /* Block b is points first[b] .. first[b + 1] - 1, */
+    size_t blocks;      /* block b is points first[b] .. first[b + 1] - 1 */
     size_t *first;      /* (blocks + 1) */
     int32_t *class;     /* (blocks): or IMP_UNLABELED */
     double *mean;       /* (blocks, d) */
-    uint32_t *apart;    /* blocks that are to be apart, in pairs */
+    uint32_t *apart;    /* pairs of blocks that must be apart */
     size_t apart_count; /* pairs */
 };
 
@@ -55,14 +55,14 @@ static imp_status check(const imp_cluster_options *options, size_t n, imp_error 
     for (size_t i = 0; options->label && i < n; i++)
         if (options->label[i] < IMP_UNLABELED)
             return imp_fail(error, IMP_EINVAL,
-                            "point %zu has the label %d; labels are classes from 0 on, or -1 for "
+                            "point %zu has the label %d; labels are classes, 0 or more, or -1 for "
                             "an unlabelled point",
                             i, (int)options->label[i]);
     return IMP_OK;
 }
 
-/* Joins what belongs together; class[root] becomes the class of a block. known[i] says whether
- * there is anything to know of point i. */
+/* Joins points that must be together; class[root] becomes the class of a block. known[i] says
+ * whether point i is constrained. */
 static imp_status join_blocks(const imp_cluster_options *options, size_t n, uint32_t *parent,
                               int32_t *class, bool *known, imp_error *error)
 {
@@ -79,8 +79,8 @@ static imp_status join_blocks(const imp_cluster_options *options, size_t n, uint
         uint32_t a = root_of(parent, pair->a), b = root_of(parent, pair->b);
         if (class[a] >= 0 && class[b] >= 0 && class[a] != class[b])
             return imp_fail(error, IMP_EINVAL,
-                            "points %u and %u are to be together, but they are of the classes %d "
-                            "and %d, or of points that are",
+                            "points %u and %u must be together, but they, or points joined with "
+                            "them, are of the classes %d and %d",
                             pair->a, pair->b, (int)class[a], (int)class[b]);
         class[a] = class[a] >= 0 ? class[a] : class[b];
         parent[b] = a;
@@ -88,7 +88,8 @@ static imp_status join_blocks(const imp_cluster_options *options, size_t n, uint
     return IMP_OK;
 }
 
-/* Lists the blocks in the order of their first points; number[root] becomes a block's. */
+/* Lists the blocks in the order of their first points; number[root] becomes the number of a block.
+ */
 static void list_blocks(imp_constraints *c, uint32_t *parent, const int32_t *class,
                         const bool *known, uint32_t *number)
 {
@@ -110,7 +111,7 @@ static void list_blocks(imp_constraints *c, uint32_t *parent, const int32_t *cla
     for (size_t i = c->n; i-- > 0;)
         if (known[i])
             c->point[--c->first[number[root_of(parent, (uint32_t)i)] + 1]] = (uint32_t)i;
-    /* Every first is now that of the block before. */
+    /* Each entry is now that of the block before. */
     memmove(c->first, c->first + 1, c->blocks * sizeof *c->first);
     c->first[c->blocks] = c->count;
 }
@@ -125,7 +126,7 @@ static imp_status list_apart(imp_constraints *c, const imp_cluster_options *opti
         uint32_t a = number[root_of(parent, pair->a)], b = number[root_of(parent, pair->b)];
         if (a == b)
             return imp_fail(error, IMP_EINVAL,
-                            "points %u and %u are to be apart, but other pairs have them together",
+                            "points %u and %u must be apart, but other pairs put them together",
                             pair->a, pair->b);
         c->apart[2 * c->apart_count] = a;
         c->apart[2 * c->apart_count++ + 1] = b;
@@ -230,10 +231,10 @@ void imp_constraints_free(imp_constraints *constraints)
 
 /* ---- passes ---- */
 
-/* A vote of a point for its class in the cluster that it is nearest to. */
+/* A labelled point's vote for its class in its nearest cluster. */
 typedef struct vote {
     int32_t cluster, class;
-    uint32_t known; /* its place among the points of which something is known */
+    uint32_t known; /* its index among the constrained points */
 } vote;
 
 static int compare_votes(const void *a, const void *b)
@@ -246,7 +247,7 @@ static int compare_votes(const void *a, const void *b)
     return (x->known > y->known) - (x->known < y->known);
 }
 
-/* One more cluster of that class, at the mean of the points that voted. */
+/* Adds a cluster of that class at the mean of the points that voted. */
 static imp_status add_at_votes(const imp_constraints *c, imp_clusters *clusters, const vote *votes,
                                size_t count, imp_error *error)
 {
@@ -258,7 +259,7 @@ static imp_status add_at_votes(const imp_constraints *c, imp_clusters *clusters,
     return status;
 }
 
-/* Clusters get the class that most of their points have; the others start clusters. */
+/* Gives clusters the class of most of their labelled points; the other classes start clusters. */
 static imp_status claim(const imp_constraints *c, imp_clusters *clusters, const int32_t *assignment,
                         imp_error *error)
 {
@@ -295,7 +296,7 @@ static imp_status claim(const imp_constraints *c, imp_clusters *clusters, const 
     return status;
 }
 
-/* Whether a block that came before and is to be apart from this one is in that cluster. */
+/* Whether an earlier block that must be apart from this one is in that cluster. */
 static bool is_taken(const imp_constraints *c, size_t block, int32_t cluster)
 {
     for (size_t k = 0; k < c->apart_count; k++) {
@@ -307,7 +308,7 @@ static bool is_taken(const imp_constraints *c, size_t block, int32_t cluster)
     return false;
 }
 
-/* The nearest cluster that may have each block; *changed where that is another than before. */
+/* Assigns each block to the nearest cluster allowed; *changed if any assignment changed. */
 static imp_status place_blocks(imp_constraints *c, imp_clusters *clusters, bool *changed,
                                imp_error *error)
 {
@@ -341,7 +342,8 @@ static imp_status place_blocks(imp_constraints *c, imp_clusters *clusters, bool 
     return IMP_OK;
 }
 
-/* Takes points out of the sums where they are nearest and puts them where they belong. */
+/* Moves constrained points from the sums of their nearest clusters to those of their assigned ones.
+ */
 static void correct_sums(const imp_constraints *c, imp_clusters *clusters,
                          const int32_t *assignment)
 {

@@ -1,6 +1,6 @@
 /*
- * constraints.h - what somebody knows of clusters: points that belong together or apart, and
- * classes of some points, of which a cluster holds one at most.
+ * constraints.h - constraints on clusters: pairs of points that must be together or apart, and
+ * labels, of which a cluster holds at most one.
  */
 #ifndef IMP_METHODS_CONSTRAINTS_H
 #define IMP_METHODS_CONSTRAINTS_H
@@ -12,8 +12,8 @@
 
 typedef struct imp_constraints imp_constraints;
 
-/* What the options say about the points of the source; *out is NULL if that is nothing. IMP_EINVAL
- * where it contradicts itself, naming the points; as the source fails, and with IMP_ENOMEM. */
+/* The constraints in the options; *out is NULL if there are none. IMP_EINVAL if they are
+ * contradictory (names the points); also fails as the source does, and with IMP_ENOMEM. */
 imp_status imp_constraints_create(const imp_cluster_options *options,
                                   const imp_point_source *source, imp_constraints **out,
                                   imp_error *error);
@@ -21,9 +21,9 @@ imp_status imp_constraints_create(const imp_cluster_options *options,
 /* NULL is allowed. */
 void imp_constraints_free(imp_constraints *constraints);
 
-/* Passes of DP-means in which every point is in the nearest cluster that may have it, until nothing
- * changes: clusters get their classes as labels, and where no cluster may have a point one is
- * added. *steps counts the passes, *converged says whether nothing changed in the end. */
+/* Passes of DP-means that assign every point to the nearest cluster allowed, until nothing changes:
+ * clusters get their classes as labels, and a cluster is added where none is allowed. *steps counts
+ * the passes, *converged says whether the last one changed nothing. */
 imp_status imp_constraints_settle(imp_constraints *constraints, const imp_point_source *source,
                                   imp_clusters *clusters, int threads, int32_t *assignment,
                                   size_t *steps, bool *converged, imp_error *error);

@@ -1,8 +1,8 @@
 /*
- * contingency.c - counts how often each class meets each cluster.
+ * contingency.c - counts the points of each class in each cluster.
  *
- * Pairs are counted by sorting, so that a million clusters of one point each take no more memory
- * than two clusters do.
+ * Pairs are counted by sorting, so a million clusters of one point each take no more memory than
+ * two clusters.
  */
 #include "methods/contingency.h"
 
@@ -91,8 +91,8 @@ imp_status imp_contingency_create(const int32_t *truth, const int32_t *found, si
     *out = NULL;
     if (count > INT32_MAX)
         return imp_fail(error, IMP_EUNSUPPORTED,
-                        "two labelings of %zu points are to be compared; at most %d can be", count,
-                        INT32_MAX);
+                        "there are %zu points in the two labelings; at most %d can be compared",
+                        count, INT32_MAX);
     imp_contingency *contingency = imp_allocate_zeroed(1, sizeof *contingency);
     uint64_t *keys = imp_allocate(count, sizeof *keys);
     int32_t *classes = NULL, *clusters = NULL;

@@ -1,4 +1,5 @@
-/* crew.h - who works on passes over many points, where what they note goes, and who is told. */
+/* crew.h - the resources for passes over many points: threads, ranks, disk space and a progress
+ * callback. */
 #ifndef IMP_METHODS_CREW_H
 #define IMP_METHODS_CREW_H
 
@@ -10,12 +11,12 @@
 #include "base/spill.h"
 
 typedef struct imp_crew {
-    int threads;                  /* of this process; 0: as many as the machine offers */
+    int threads;                  /* in this process; 0: as many as the machine offers */
     const imp_ranks *ranks;       /* NULL: this process alone */
-    const imp_spill_place *place; /* of a number or two for each point; NULL: memory */
+    const imp_spill_place *place; /* for per-point data; NULL: memory */
 
-    /* Points begin .. end - 1, in the order of the pass, are done with. A failure ends the pass,
-     * which fails with it. May be NULL. */
+    /* Called when points begin .. end - 1, in the order of the pass, are done. If it fails, so does
+     * the pass. May be NULL. */
     imp_status (*done)(size_t begin, size_t end, void *context, imp_error *error);
     void *context;
 } imp_crew;

@@ -1,10 +1,10 @@
 /*
- * dp_means.c - DP-means (Kulis & Jordan) in the place of imp: hard assignments, no variances.
+ * dp_means.c - DP-means (Kulis & Jordan) as a method: hard assignments, no variances.
  *
- * Clusters start as in Algorithm 1, with the same threshold, and a point belongs wholly to the
- * cluster that it starts or that is nearest at its turn: one that a later point starts may be
- * nearer and does not get it. Queries score by minus the squared distance, which is a density of
- * variance 1/2 up to a constant. sigma_l and sigma_u serve only to estimate lambda.
+ * Clusters start as in Algorithm 1, with the same threshold, and a point belongs entirely to the
+ * cluster that it starts or that is nearest at its turn, even if a later point starts a nearer one.
+ * Queries score by minus the squared distance, which is a density of variance 1/2 up to a constant.
+ * sigma_l and sigma_u are used only to estimate lambda.
  */
 #include "methods/imp.h"
 #include "methods/method.h"

@@ -3,10 +3,10 @@
  * alternative to Algorithm 1.
  *
  * One pass over the unlabelled points with soft assignments to the clusters and to a new one, under
- * a Chinese restaurant process prior or without it; where the new one's probability exceeds
- * epsilon, it is started. Then the means are taken once more. Queries score labelled clusters with
- * the prior, too. As in imp, the assignments are constants to the gradient, and so are the counts
- * that the prior takes from them; the variances are learned through the queries' densities.
+ * a Chinese restaurant process prior or without it; if the probability of the new one exceeds
+ * epsilon, it is started. Then the means are computed once more. Queries score labelled clusters
+ * with the prior too. As in imp, the assignments are constants to the gradient, and so are the
+ * counts in the prior; the variances are learned through the queries' densities.
  */
 #include <math.h>
 
@@ -46,7 +46,7 @@ static double assign(imp_run *run, const float *x, const double *mu_0, double si
                                sigma_0 + exp(run->values[0]), dimensions) +
                (prior ? log(run->options->rule.alpha) : 0);
     if (!imp_softmax(z, known + 1)) {
-        /* Too far from all for a density, even as a logarithm: the nearest takes all. */
+        /* Too far from all clusters even for a log density: the nearest takes all. */
         double distance;
         z[imp_nearest_cluster(clusters, x, IMP_UNLABELED, &distance)] = 1;
     }
@@ -73,7 +73,7 @@ static imp_status decide(imp_run *run, imp_error *error)
         size_t i = imp_points_at(points, position), known = clusters->count;
         const float *x = imp_points_row(points, i);
         if (imp_points_label(points, i) >= 0)
-            continue; /* labelled points stay with their class */
+            continue; /* labelled points stay in their class */
 
         status = imp_clusters_make_room(clusters, error);
         if (status != IMP_OK)

@@ -2,10 +2,10 @@
  * expected_information.c - the mutual information that two labelings of given sizes have by chance
  * (Vinh, Epps and Bailey, 2010, Equation 24a), which adjusted mutual information subtracts.
  *
- * Where every point is its own cluster, expectation and entropy are the same number, and what the
- * adjustment leaves is their rounding. To give scikit-learn's answers there too, sums run in its
- * order and its logarithms of factorials are used: those of Cephes for sizes and totals, the C
- * library's for what remains.
+ * If every point is its own cluster, expectation and entropy are equal, and only their rounding
+ * errors remain after the adjustment. To agree with scikit-learn there too, sums are in its order
+ * and use its logarithms of factorials: those of Cephes for sizes and totals, the C library's for
+ * the rest.
  */
 #define _DEFAULT_SOURCE /* lgamma_r */
 
@@ -44,15 +44,14 @@ static double cephes_log_gamma(double x)
     return value + series / x;
 }
 
-/* The function lgamma() writes to a global; only its value is of interest, so ask the variant that
- * does not. */
+/* lgamma() writes to a global, so use the variant that does not. */
 static double log_factorial(double n)
 {
     int sign;
     return lgamma_r(n + 1, &sign);
 }
 
-/* What the terms have in common, looked up. */
+/* Tables of what the terms have in common. */
 typedef struct tables {
     double points;
     double *log_factorial; /* (points + 1) */
@@ -60,8 +59,8 @@ typedef struct tables {
     double *log_gamma;     /* (points + 1): log shared! + log points! */
 } tables;
 
-/* Adds the terms of one class of a points and one cluster of b points to *sum, one by one: its
- * rounding is part of the answer. */
+/* Adds the terms of one class of a points and one cluster of b points to *sum, one by one, to round
+ * as scikit-learn does. */
 static void add_terms(const tables *t, double a, double b, double *sum)
 {
     double n = t->points, log_a = log(a), log_b = log(b);
@@ -105,8 +104,8 @@ static uint32_t *group_sizes(const uint32_t *size, size_t count, size_t *groups)
     return group;
 }
 
-/* With very many classes and clusters, those of equal size are taken together: a sum in another
- * order, but one that ends. */
+/* With very many classes and clusters, those of equal size are taken together: the order of the sum
+ * differs, but it ends in reasonable time. */
 static imp_status add_grouped(const imp_contingency *c, const tables *t, double *sum,
                               imp_error *error)
 {
@@ -130,7 +129,7 @@ imp_status imp_expected_information(const imp_contingency *contingency, double *
 {
     enum { MANY_PAIRS = 1 << 22 };
     *information = 0;
-    /* A labeling with one label tells nothing. */
+    /* A labeling with a single label carries no information. */
     if (contingency->classes <= 1 || contingency->clusters <= 1)
         return IMP_OK;
 
@@ -142,7 +141,7 @@ imp_status imp_expected_information(const imp_contingency *contingency, double *
     tables t = {n, memory, memory + count, memory + 2 * count};
     for (size_t i = 0; i < count; i++) {
         t.log_factorial[i] = log_factorial((double)i);
-        t.log_shared[i] = i > 0 ? log(n) + log((double)i) : 0; /* none is never asked for */
+        t.log_shared[i] = i > 0 ? log(n) + log((double)i) : 0; /* 0 is never looked up */
         t.log_gamma[i] = cephes_log_gamma((double)i + 1) + log_gamma_n;
     }
 

@@ -1,6 +1,6 @@
 /*
- * farthest_first.c - the farthest-first traversal (Gonzalez, 1985), by which Kulis and Jordan
- * choose lambda for a wanted number of clusters, and the choice itself.
+ * farthest_first.c - the farthest-first traversal (Gonzalez, 1985), with which Kulis and Jordan
+ * choose lambda for a wanted number of clusters, and that choice.
  *
  * With the first k points chosen, every point is within the radius r_k of one of them, while those
  * k are at least r_(k-1) apart. A threshold between the two makes k clusters of them.
@@ -16,11 +16,11 @@
 #include "base/parallel.h"
 
 enum {
-    PART = 1 << 14,    /* values of points that one thread measures at a time, */
-    BLOCK = 64 * PART, /* and all threads together */
+    PART = 1 << 14,    /* values that one thread measures at a time */
+    BLOCK = 64 * PART, /* values that all threads measure together */
 };
 
-/* Points of so many values, at least one. */
+/* The number of points with that many values, at least one. */
 static size_t points_of(size_t values, size_t dimensions)
 {
     return values / dimensions > 0 ? values / dimensions : 1;
@@ -55,7 +55,7 @@ void imp_traversal_end(imp_traversal *traversal)
     *traversal = (imp_traversal){0};
 }
 
-/* The first of the points farthest from all chosen ones. */
+/* The point farthest from all chosen ones, the first of several. */
 static size_t farthest(const imp_traversal *traversal)
 {
     size_t row = 0;
@@ -75,7 +75,7 @@ static double squared_distance(const float *a, const float *b, size_t dimensions
     return sum;
 }
 
-/* A block of points on their way past the center. */
+/* A block of points to measure against the center. */
 typedef struct block {
     const imp_traversal *traversal;
     size_t begin, count, part;
@@ -123,14 +123,15 @@ double imp_traversal_radius(const imp_traversal *traversal)
 
 /* ---- choosing lambda ---- */
 
-/* For one cluster: no point is farther than twice the radius, squared, from any mean of points. */
+/* For one cluster: no point is farther than twice the radius from any mean of points (squared: 4
+ * times). */
 static double lambda_of_one(double radius)
 {
     return 4 * radius;
 }
 
-/* Between two radii half-way. Points equally far, up to rounding, cannot be told apart by a
- * threshold: it lies below them all, for too many clusters rather than too few. */
+/* Half-way between two radii. If both are equal up to rounding, no threshold separates them: it is
+ * set below both, for too many clusters rather than too few. */
 static double threshold_between(double before, double radius)
 {
     bool tie = before <= radius * (1 + 1e-9);
@@ -145,7 +146,7 @@ imp_status imp_find_gap(const imp_point_source *source, double least_gap, int th
     if (status)
         return status;
 
-    /* No more clusters than half the points, or each would be its own. */
+    /* At most half as many clusters as points, or every point would be its own. */
     size_t most = source->count / 2, row;
     status = imp_traversal_next(&traversal, &row, error);
     double radius = imp_traversal_radius(&traversal), gap = least_gap;

@@ -2,10 +2,10 @@
  * fixed_modes.c - a fixed number of modes per class (Mensink et al.): k-means inside each class,
  * and queries go to the class of the nearest centre.
  *
- * What IMP infers from the data is given here. The centres start at the class's first point and
- * then, one by one, at the point farthest from those before; Lloyd's steps follow until no point
- * changes. A class has no more centres than different points. The assignments are constants to the
- * gradient. Unlabelled points are ignored.
+ * The number that IMP infers from the data is given here. The centres start at the class's first
+ * point and then, one by one, at the point farthest from those before; Lloyd's algorithm follows
+ * until no point changes. A class has no more centres than distinct points. The assignments are
+ * constants to the gradient. Unlabelled points are ignored.
  */
 #include "methods/imp.h"
 #include "methods/labeled_means.h"
@@ -14,7 +14,7 @@
 enum { MODES, LEARN_SIGMA };
 enum {
     MOST_STEPS = 1000
-}; /* of Lloyd's, which end by themselves unless rounding goes in circles */
+}; /* of Lloyd's algorithm, which converges unless rounding makes it cycle */
 
 static const imp_option_info options[] = {
     [MODES] = {.name = "modes-per-class",
@@ -28,8 +28,8 @@ static const imp_option_info options[] = {
 
 /* ---- k-means inside a class ---- */
 
-/* The point of a class that is farthest from the clusters `begin` and after, and how far it is,
- * squared; of equals the first. Without clusters it is the class's first point. */
+/* The point of a class that is farthest from the clusters from `begin` on, and its squared
+ * distance; ties go to the first. Without clusters it is the class's first point. */
 static size_t farthest_point(const imp_run *run, int32_t label, size_t begin, double *distance)
 {
     const imp_clusters *clusters = &run->clusters;
@@ -58,15 +58,15 @@ static imp_status start_class(imp_run *run, int32_t label, imp_error *error)
         double distance;
         size_t point = farthest_point(run, label, begin, &distance);
         if (!(distance > 0))
-            break; /* no different point is left */
+            break; /* no distinct point is left */
         status =
             imp_clusters_add(&run->clusters, label, 1, imp_points_row(&run->points, point), error);
     }
     return status;
 }
 
-/* Gives each labelled point a share in the nearest centre of its class; *changed tells whether any
- * share is another than before. */
+/* Gives each labelled point a share in the nearest centre of its class; *changed says whether any
+ * share changed. */
 static imp_status assign(imp_run *run, bool *changed, imp_error *error)
 {
     imp_shares *shares = &run->shares;

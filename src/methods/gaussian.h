@@ -1,8 +1,8 @@
 /*
- * gaussian.h - the spherical Gaussian N(x; mean, sigma I) that every method measures by.
+ * gaussian.h - the spherical Gaussian N(x; mean, sigma I) that every method uses.
  *
- * Points are floats as they come from a network; means are doubles, because decisions hang on the
- * distances and a sum over an episode costs nothing beside the embedding.
+ * Points are floats as they come from a network; means are doubles, because decisions depend on the
+ * distances and summing over an episode costs nothing compared with the embedding.
  */
 #ifndef IMP_METHODS_GAUSSIAN_H
 #define IMP_METHODS_GAUSSIAN_H
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* |x - mean|^2. Eight partial sums, always added in the same order, so that the compiler may use
- * vectors without changing a bit. */
+/* |x - mean|^2. Eight partial sums, always added in the same order, so that the compiler can
+ * vectorise without changing a bit. */
 static inline double imp_squared_distance(const float *x, const double *mean, size_t dimensions)
 {
     enum { LANES = 8 };

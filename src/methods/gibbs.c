@@ -2,11 +2,10 @@
  * gibbs.c - collapsed Gibbs sampling of the Chinese restaurant process mixture (the appendix;
  * Neal 2000, algorithm 3), from which DP-means is derived.
  *
- * Labelled points stay with their class. The others are seated one by one and then again and again:
- * each leaves its cluster and joins one, or starts one, at random by its probability given where
- * all others are. Means are integrated out (posterior.h). Of all the seatings met, the most
- * probable one is kept, or the last one on request, which is a sample of the posterior. There is no
- * gradient.
+ * Labelled points stay in their class. The others are seated one by one and then resampled in
+ * sweeps: each leaves its cluster and joins or starts one at random, by its probability given all
+ * other assignments. Means are integrated out (posterior.h). The most probable seating encountered
+ * is used or, on request, the last one, which is a sample from the posterior. There is no gradient.
  */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma() writes to a global */
 
@@ -22,30 +21,31 @@ enum { SWEEPS, LAST_SAMPLE };
 
 static const imp_option_info options[] = {
     [SWEEPS] = {.name = "sweeps",
-                .help = "how often each unlabelled point is seated again",
+                .help = "how many times each unlabelled point is resampled",
                 .kind = IMP_INTEGER,
                 .least = 0,
                 .most = 1e9,
                 .initial = 100},
     [LAST_SAMPLE] = {.name = "last-sample",
-                     .help = "take the last sample, instead of the most probable one met",
+                     .help = "use the last sample instead of the most probable one",
                      .kind = IMP_FLAG,
                      .most = 1},
 };
 
-/* A run under way. */
+/* A run in progress. */
 typedef struct sampler {
     imp_run *run;
     imp_base base;
     imp_random random;
-    size_t labeled; /* points, whose shares come first; the others' follow in the points' order */
+    size_t
+        labeled; /* labelled points, whose shares come first; those of the others follow in order */
 } sampler;
 
-/* ---- how probable a seating is ---- */
+/* ---- the probability of a seating ---- */
 
-/* ln of the probability of all points and their seating, up to a constant: every cluster counts
- * Gamma(N) and the density of its members with the mean integrated out, one without a label also
- * alpha. The members' squares are the same for all seatings and left out. */
+/* The log of the joint probability of all points and their seating, up to a constant: every cluster
+ * contributes Gamma(N) and the density of its members with the mean integrated out, one without a
+ * label also alpha. The sum of the members' squares is the same for all seatings and left out. */
 static double log_joint(const sampler *s)
 {
     const imp_clusters *clusters = &s->run->clusters;
@@ -60,7 +60,7 @@ static double log_joint(const sampler *s)
             double from_mu_0 = imp_clusters_sum(clusters, c)[j] - members * s->base.mu_0[j];
             square += from_mu_0 * from_mu_0;
         }
-        /* points counted from mu_0 have variance sigma and covariance sigma_0 */
+        /* points relative to mu_0 have variance sigma + sigma_0 and covariance sigma_0 */
         result += lgamma_r(members, &sign) - 0.5 * d * log(total / sigma) +
                   0.5 * sigma_0 * square / (sigma * total);
     }
@@ -69,19 +69,18 @@ static double log_joint(const sampler *s)
 
 /* ---- seating ---- */
 
-/* The cluster at random, by the probabilities that x has in each and in a new one, which is
- * clusters.count. */
+/* Draws a cluster for x by its probabilities in each and in a new one, which is clusters.count. */
 static size_t draw_cluster(sampler *s, const float *x)
 {
     imp_clusters *clusters = &s->run->clusters;
     size_t count = clusters->count;
-    double *probability = clusters->score; /* there is room for one more */
+    double *probability = clusters->score; /* has room for one more */
     for (size_t c = 0; c < count; c++)
         probability[c] = imp_clusters_log_density(clusters, c, x);
     probability[count] =
         imp_posterior_new(&s->base, s->run->options->rule.alpha, x, clusters->dimensions);
     if (!imp_softmax(probability, count + 1))
-        return count; /* too far from everything for a density, even as a logarithm */
+        return count; /* too far from everything even for a log density */
     double left = imp_random_uniform(&s->random);
     size_t chosen = 0;
     while (chosen < count && left >= probability[chosen])
@@ -105,7 +104,7 @@ static imp_status seat(sampler *s, const float *x, size_t *chosen, imp_error *er
     return IMP_OK;
 }
 
-/* The point of a share leaves its cluster. One that nobody is left in goes, and the last cluster
+/* Removes the point of a share from its cluster. An empty cluster is dropped, and the last one
  * takes its place. */
 static void unseat(sampler *s, const imp_share *share)
 {
@@ -153,7 +152,7 @@ static imp_status sweep(sampler *s, imp_error *error)
     return status;
 }
 
-/* Sums are taken anew in every sweep: points that come and go would leave rounding behind. */
+/* Recomputes sums in every sweep, so that rounding errors do not accumulate. */
 static void refresh(sampler *s)
 {
     imp_means_begin(&s->run->clusters);
@@ -171,7 +170,7 @@ static void remember(const sampler *s, double *best)
         best[i - s->labeled] = shares->share[i].cluster;
 }
 
-/* Seats everybody as remembered; `count` clusters there were. */
+/* Restores the remembered seating, which had `count` clusters. */
 static imp_status restore(sampler *s, const double *best, size_t count, imp_error *error)
 {
     imp_clusters *clusters = &s->run->clusters;
@@ -216,7 +215,7 @@ static imp_status decide(imp_run *run, imp_error *error)
                  .base = {.sigma = rule->sigma_l, .sigma_0 = rule->sigma_u},
                  .random = imp_random_start(run->options->seed, IMP_STREAM_GIBBS, 0),
                  .labeled = points - run->points.unlabeled_count};
-    /* mu_0, then the seating that is remembered */
+    /* mu_0, then the remembered seating */
     imp_status status = imp_run_scratch(run, points < SIZE_MAX - d ? d + points : SIZE_MAX, error);
     if (!status)
         status = imp_posterior_begin(run, &s.base, run->scratch, error);

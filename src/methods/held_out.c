@@ -1,8 +1,9 @@
 /*
- * held_out.c - labelled points held out in turn, five folds of every class, and classified by the
- * others; with what a trial says about metric, threshold and unlabelled points.
+ * held_out.c - five-fold cross-validation: labelled points, stratified by class, are held out in
+ * turn and classified by the others, with the metric, threshold and use of unlabelled points of a
+ * trial.
  *
- * What looks at labels, the covariance within classes among it, never sees the points held out.
+ * Nothing that uses labels, such as the within-class covariance, ever sees the held-out points.
  */
 #include "methods/held_out.h"
 
@@ -18,16 +19,16 @@
 #include "methods/settle.h"
 
 enum {
-    MOST_POINTS = 500,  /* labelled ones, and unlabelled ones, that take part */
-    MOST_CLASSES = 100, /* that take part */
+    MOST_POINTS = 500,  /* labelled points used, and as many unlabelled ones */
+    MOST_CLASSES = 100, /* classes used */
     MOST_MEASURED = 1000,
-    FEW = 60, /* points that are dealt out three times, since chance weighs more */
+    FEW = 60, /* with fewer points, folds are drawn three times to reduce variance */
     SOME = 150
 };
 
 /* ---- which points take part ---- */
 
-/* Whether one of `of` items is among `count` that are spread evenly, and then which. */
+/* Whether an item is one of `count` spaced evenly among `of`, and which. */
 static bool is_taken(size_t item, size_t of, size_t count, size_t *which)
 {
     *which = item * count / of;
@@ -46,7 +47,7 @@ static imp_status count_members(const int32_t *y, size_t n, size_t way, size_t *
     return IMP_OK;
 }
 
-/* The numbers of labelled points, class by class as evenly as may be, and of unlabelled ones. */
+/* Selects labelled points, balanced across classes, and unlabelled ones. */
 static void take(imp_trial_points *points, const int32_t *y, size_t n, size_t way,
                  const size_t *members, size_t *seen)
 {
@@ -71,7 +72,7 @@ static void take(imp_trial_points *points, const int32_t *y, size_t n, size_t wa
     }
 }
 
-/* Deals the points of every class out to the folds, in an order that is shuffled for each repeat.
+/* Distributes the points of every class over the folds, shuffled for each repeat.
  */
 static void deal(imp_trial_points *points, size_t repeat, uint32_t *order, size_t *members,
                  const size_t *total)
@@ -84,7 +85,7 @@ static void deal(imp_trial_points *points, size_t repeat, uint32_t *order, size_
     memset(members, 0, points->way * sizeof *members);
     for (size_t i = 0; i < points->count; i++) {
         size_t class = (size_t)points->label[order[i]];
-        /* Classes begin at different folds, so that a fold of few points has many classes. */
+        /* Classes start at different folds, so that a small fold has many classes. */
         fold[order[i]] = total[class] < 2 ? -1 : (int8_t)((members[class]++ + class) % IMP_FOLDS);
     }
 }
@@ -195,16 +196,16 @@ imp_status imp_spread_within(const float *rows, const int32_t *label, size_t n, 
 
 /* ---- one fold ---- */
 
-/* What a fold works with. */
+/* The memory of one fold. */
 typedef struct work {
     const imp_trial_points *points;
     const int8_t *fold;
-    float *all;     /* (count + unlabeled_count, dimensions) in the metric */
-    float *train;   /* rows that are not held out, then unlabelled ones that were given labels */
+    float *all;     /* (count + unlabeled_count, dimensions), in the metric */
+    float *train;   /* training rows, then unlabelled ones that received labels */
     int32_t *label; /* of these */
-    double *weight; /* likewise; those that are not held out count for 1 */
+    double *weight; /* likewise; 1 for training rows */
     size_t train_count, propagated_count;
-    double within; /* the spread within classes, of the former and of all of these */
+    double within; /* the spread within classes, of training rows and with propagated ones */
     double propagated_within;
     imp_clusters clusters;
 } work;
@@ -221,7 +222,7 @@ static void gather(work *at, const float *rows, size_t fold)
         }
 }
 
-/* at->all and at->train as the trial's metric has them. */
+/* Fills at->all and at->train in the trial's metric. */
 static imp_status enter_metric(work *at, const float *rows, size_t fold, double whitening,
                                bool *possible, imp_error *error)
 {
@@ -254,7 +255,7 @@ static imp_status find_within(const work *at, size_t count, double spread, doubl
     return status;
 }
 
-/* Gives unlabelled points labels, and puts those that get one behind the ones to learn from. */
+/* Propagates labels, and appends the unlabelled points that receive one to the training rows. */
 static imp_status propagate(work *at, double spread, imp_error *error)
 {
     const imp_trial_points *points = at->points;
@@ -270,7 +271,7 @@ static imp_status propagate(work *at, double spread, imp_error *error)
     return find_within(at, begin + at->propagated_count, spread, &at->propagated_within, error);
 }
 
-/* distance(held out, way) by one trial. */
+/* distance(held out, way) with one trial. */
 static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double spread,
                           double *distance, imp_error *error)
 {
@@ -322,7 +323,7 @@ static imp_status try_all(work *at, const float *rows, size_t fold, const imp_tr
     if (status || !scores->possible)
         return status;
     status = imp_spread_of(at->all, all, d, &scores->spread, error);
-    /* Points that coincide are told apart by nothing, on any scale. */
+    /* Points that all coincide have no scale. */
     if (scores->spread <= 0)
         scores->spread = 1;
     if (!status)

@@ -1,10 +1,10 @@
 /*
  * imp.c - infinite mixture prototypes: Algorithm 1 of the paper, top to bottom.
  *
- * Steps 1 and 5 are means of points, which every method takes: they are in clusters.c, and the
- * gradient of step 5, the only step that it passes through, stands beside it there. lambda, the
- * clusters made in step 3 and the soft assignments of step 4 are constants to the gradient. Step 6,
- * classifying queries, is in masked_loss.c.
+ * Steps 1 and 5 are means of points, which every method uses: they are in clusters.c, together with
+ * the gradient of step 5, the only step that it passes through. lambda, the clusters made in step 3
+ * and the soft assignments of step 4 are constants to the gradient. Step 6, classifying queries, is
+ * in masked_loss.c.
  */
 #include "methods/imp.h"
 
@@ -33,7 +33,7 @@ double imp_estimate_lambda(const double *means, size_t count, size_t dimensions,
         rho += deviation / (double)(count - 1) / (double)dimensions;
     }
     double lambda = -2 * sigma * log(alpha) + (double)dimensions * sigma * log1p(rho / sigma);
-    /* Below 0 a point would start a cluster where there is one already. */
+    /* A negative lambda would start a cluster even where there is one already. */
     return lambda < 0 ? 0 : lambda;
 }
 
@@ -87,7 +87,7 @@ void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label)
         z[c] = imp_may_join(label, clusters->label[c]) ? imp_clusters_log_density(clusters, c, x)
                                                        : -INFINITY;
     if (!imp_softmax(z, clusters->count)) {
-        /* Too far from all of them for a density, even as a logarithm: the nearest takes all. */
+        /* Too far from all clusters even for a log density: the nearest takes all. */
         double distance;
         z[imp_nearest_cluster(clusters, x, label, &distance)] = 1;
     }
@@ -166,8 +166,8 @@ imp_status imp_algorithm_run(const imp_algorithm *algorithm, const imp_points *p
     size_t steps = (size_t)algorithm->rule.steps;
     imp_status status = imp_algorithm_begin(algorithm, points, way, clusters, lambda, error);
     for (size_t step = 0; step < steps && status == IMP_OK; step++) {
-        /* 5., of the step before: each cluster's mean, weighted by the assignments; drop what
-         * nobody joined. */
+        /* 5., of the step before: each cluster's mean, weighted by the assignments; empty clusters
+         * are dropped. */
         if (step > 0)
             algorithm->move(clusters, points, shares);
 

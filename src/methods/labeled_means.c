@@ -1,4 +1,4 @@
-/* labeled_means.c - see labeled_means.h. */
+/* labeled_means.c - places clusters at means of labelled points, with the gradient. */
 #include "methods/labeled_means.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * labeled_means.h - what methods share whose clusters are means of labelled points, of variance 1
- * or of one that is learned: how these are placed, and the gradient through that.
+ * labeled_means.h - shared by methods whose clusters are means of labelled points, with variance 1
+ * or a learned one: placing them, and the gradient.
  */
 #ifndef IMP_METHODS_LABELED_MEANS_H
 #define IMP_METHODS_LABELED_MEANS_H
@@ -16,14 +16,14 @@ void imp_means_initialize_learned(const imp_method_options *options, double *val
 void imp_means_place_learned(imp_run *run);
 void imp_means_differentiate_learned(imp_run *run);
 
-/* The option that asks for it. */
-#define IMP_OPTION_LEARN_SIGMA                                                              \
-    {                                                                                       \
-        .name = "learn-sigma", .help = "learn the variance, from sigma-l on, instead of 1", \
-        .kind = IMP_FLAG, .most = 1                                                         \
+/* The option for it. */
+#define IMP_OPTION_LEARN_SIGMA                                                                  \
+    {                                                                                           \
+        .name = "learn-sigma", .help = "learn the variance, starting at sigma-l, instead of 1", \
+        .kind = IMP_FLAG, .most = 1                                                             \
     }
 
-/* The variant of a method that learns it: the method's name and `decide`, and what is above. */
+/* The variant of a method that learns the variance, from the method's name and `decide`. */
 #define IMP_LEARNED_VARIANT(its_name, its_decide)                                                 \
     {                                                                                             \
         .info = {.name = (its_name), .rule = IMP_USUAL_RULE}, .parameters = imp_sigma_parameters, \

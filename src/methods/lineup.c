@@ -1,10 +1,11 @@
 /*
- * lineup.c - the order by movement, and the clusters' packed form.
+ * lineup.c - sorts clusters by movement and packs them for the kernels.
  *
- * By the triangle inequality a cluster is no nearer to a point than it was, less the way its mean
- * came. Hamerly (2010) lets one number per point bound all clusters but its own, and weakens it by
- * the longest way any mean came; the few that never rest then spoil it for all. Here a point meets
- * the few, and its bound weakens by the longest way of the others.
+ * By the triangle inequality the distance of a point to a cluster shrinks by at most the movement
+ * of its mean. Hamerly (2010) keeps one bound per point for all clusters but its own, and weakens
+ * it by the largest movement of any mean; a few clusters that keep moving then spoil it for all.
+ * Here a point is compared with those few, and its bound weakens only by the largest movement of
+ * the others.
  */
 #include "methods/lineup.h"
 
@@ -16,8 +17,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define LEAST_REACH 1e-300 /* so that a step does not vanish */
-#define ROOM 1.25          /* of the reach, for clusters to come */
+#define LEAST_REACH 1e-300 /* so that the step is never 0 */
+#define ROOM 1.25          /* spare reach, for clusters to come */
 
 imp_status imp_lineup_create(imp_lineup *line, size_t dimensions, const float *origin,
                              double radius, imp_error *error)

@@ -1,11 +1,11 @@
 /*
  * map_dp.c - MAP-DP (Raykov et al.): the appendix's first alternative to Algorithm 1.
  *
- * One pass over the unlabelled points, each going wholly to its most probable cluster under a
- * Chinese restaurant process prior, or to a new one. A cluster is the posterior of its mean given
- * its members, and is scored by the predictive density. Which cluster a point goes to is a constant
- * to the gradient; posterior means and variances are not. (The appendix prints argmin for what must
- * be the most probable, and scores by the posterior variance alone.)
+ * One pass over the unlabelled points, each assigned to its most probable cluster under a Chinese
+ * restaurant process prior, or to a new one. A cluster is the posterior of its mean given its
+ * members, and is scored by the predictive density. The assignments are constants to the gradient;
+ * posterior means and variances are not. (The appendix prints argmin for what must be the most
+ * probable, and scores by the posterior variance alone.)
  */
 #include <math.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static imp_status decide(imp_run *run, imp_error *error)
         size_t i = imp_points_at(points, position);
         const float *x = imp_points_row(points, i);
         if (imp_points_label(points, i) >= 0)
-            continue; /* labelled points stay with their class */
+            continue; /* labelled points stay in their class */
 
         size_t chosen = most_probable(run, x, &base);
         if (chosen == clusters->count) {

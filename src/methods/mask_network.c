@@ -19,7 +19,7 @@ enum {
     BIAS_2 = WEIGHT_2 + IMP_MASK_OUTPUTS * IMP_MASK_HIDDEN
 };
 
-/* Distances that differ by rounding only have no shape: skewness and kurtosis are 0 then. */
+/* Distances that differ only by rounding have no shape: skewness and kurtosis are 0 then. */
 static const double least_variance = 1e-12;
 
 const imp_method_parameter imp_mask_parameters[4] = {
@@ -87,7 +87,7 @@ static void find_statistics(const double *distance, size_t count, imp_mask_activ
     activation->statistics[4] = has_shape ? fourth / (square * square) - 3 : 0;
 }
 
-/* Adds to distance_gradient what the gradient of the statistics makes of it. */
+/* Backpropagates the gradient of the statistics and adds it to distance_gradient. */
 static void differentiate_statistics(const double *distance, size_t count,
                                      const imp_mask_activation *activation, const double *gradient,
                                      double *distance_gradient)

@@ -21,15 +21,15 @@ enum {
 /* The network's weights as the method's parameters, PyTorch's layout (outputs, inputs). */
 extern const imp_method_parameter imp_mask_parameters[4];
 
-/* Small random weights, and biases that make beta and gamma 1: at first a point as far as the
- * average counts by half. */
+/* Small random weights, and biases that make beta and gamma 1: initially a point at average
+ * distance has a mask of one half. */
 void imp_mask_initialize(uint64_t seed, double *values);
 
 /* What the network computed for one class. */
 typedef struct imp_mask_activation {
     double statistics[IMP_MASK_STATISTICS];
     double mean;
-    size_t nearest, farthest; /* which points the first two statistics are of */
+    size_t nearest, farthest; /* the points of the first two statistics */
     double hidden[IMP_MASK_HIDDEN];
     double beta, gamma;
 } imp_mask_activation;

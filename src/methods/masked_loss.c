@@ -1,11 +1,11 @@
 /*
  * masked_loss.c - the multi-modal loss of Section 3.2 with its gradient.
  *
- * A query scores a class by the log density of the class's best cluster (classify.h), and only that
- * cluster enters probabilities (Equation 6) and loss: "masking" the others lets a class be
- * multi-modal. The loss is the cross-entropy, whose log-sum includes the true class; the paper's
- * formula omits it. Beside it stands the unmasked loss, which the paper compares it with: there a
- * class is the sum of its clusters' densities, as in neighbourhood components analysis.
+ * The score of a class is the log density of its best cluster (classify.h), and only that cluster
+ * enters probabilities (Equation 6) and loss: "masking" the others lets a class be multi-modal. The
+ * loss is the cross-entropy, whose log-sum includes the true class; the paper's formula omits it.
+ * The unmasked loss, with which the paper compares it, is here too: there the density of a class is
+ * the sum over its clusters, as in neighbourhood components analysis.
  */
 #include "methods/masked_loss.h"
 
@@ -56,8 +56,8 @@ static void differentiate_query(const imp_clusters *clusters, const imp_queries 
 
 /* ---- all clusters of a class ---- */
 
-/* Writes the log densities of all clusters to clusters->score, and to sum(way + 1) those of each
- * class added up, for the best clusters of a query and their scores. */
+/* Writes the log densities of all clusters to clusters->score, and the log of each class's summed
+ * density to sum(way + 1), given the best clusters of a query and their scores. */
 static void sum_classes(imp_clusters *clusters, const imp_queries *queries, const float *x,
                         double *sum)
 {
@@ -73,7 +73,7 @@ static void sum_classes(imp_clusters *clusters, const imp_queries *queries, cons
         sum[k] = sum[k] > 0 ? queries->score[k] + log(sum[k]) : -INFINITY;
 }
 
-/* The gradient of the cross-entropy of query q by the classes' sums; `all` is their log-sum. */
+/* The gradient of the cross-entropy of query q with class sums; `all` is their log-sum. */
 static void differentiate_sums(const imp_clusters *clusters, const imp_queries *queries, size_t q,
                                double all, imp_answers *answers)
 {
@@ -126,8 +126,8 @@ void imp_classify(imp_clusters *clusters, const imp_queries *queries, imp_answer
         if (!has_loss)
             continue;
 
-        /* The best cluster without a label, or all of them, competes as one more class, if there is
-         * one. */
+        /* The best unlabelled cluster, or the sum of all, competes as one more class, if there is
+         * any. */
         const double *score = sums ? queries->sum : queries->score;
         double all = imp_log_sum_exp(score, way + 1);
         loss += all - score[queries->label[q]];

@@ -1,6 +1,6 @@
 /*
- * masked_loss.h - an episode's queries: their classes, and the loss by each class's best cluster or
- * by all of them.
+ * masked_loss.h - classifies an episode's queries and computes the loss, by each class's best
+ * cluster or by all of them.
  */
 #ifndef IMP_METHODS_MASKED_LOSS_H
 #define IMP_METHODS_MASKED_LOSS_H
@@ -26,7 +26,7 @@ typedef struct imp_queries {
     double *row;   /* scratch: dimensions */
 } imp_queries;
 
-/* Where the answers go. */
+/* Where the results go. */
 typedef struct imp_answers {
     double loss; /* NAN without labels or queries */
     imp_decisions decisions;
@@ -38,7 +38,7 @@ typedef struct imp_answers {
     double *sigma_gradient; /* (clusters): with respect to log sigma of each cluster */
 } imp_answers;
 
-/* clusters->score is written over. */
+/* Overwrites clusters->score. */
 void imp_classify(imp_clusters *clusters, const imp_queries *queries, imp_answers *answers);
 
 #endif

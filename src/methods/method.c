@@ -1,9 +1,9 @@
 /*
- * method.c - the interface behind which all methods stand: parameters, checks, one run.
+ * method.c - the common part of all methods: parameters, checks, one run.
  *
- * What a method does itself is in the file of its name. A run checks the episode, lets the method
- * make its clusters, classifies the queries and hands the gradient back through the method. All
- * memory is kept for the next run.
+ * What is specific to a method is in the file of its name. A run checks the episode, lets the
+ * method make its clusters, classifies the queries and passes the gradient back through the method.
+ * All memory is kept for the next run.
  */
 #include "methods/method.h"
 
@@ -17,11 +17,11 @@
 #include "methods/masked_loss.h"
 #include "methods/rule.h"
 
-/* Room for all clusters and shares that there may be is made at once, which an episode of up to so
- * many classes and points affords. Memory for a larger one grows with what it needs. */
+/* Episodes with up to this many classes and points get room for all possible clusters and shares at
+ * once. For larger ones memory grows as needed. */
 enum { FORESEEN = 1000 };
 
-/* Memory that grows when a larger episode comes. */
+/* Memory that grows with the largest episode. */
 typedef struct buffer {
     void *memory;
     size_t bytes;
@@ -33,7 +33,7 @@ struct imp_method {
     double own[IMP_MOST_OWN_OPTIONS];
     double *values, *value_gradient;
     imp_run run;
-    bool complete; /* the last run went through: its decisions can be used again */
+    bool complete; /* the last run succeeded, so its decisions can be reused */
 
     buffer seen, order, best, score, row;
     buffer predictions, open_predictions, probabilities, deciding, cluster_means;
@@ -67,7 +67,7 @@ imp_status imp_run_scratch(imp_run *run, size_t count, imp_error *error)
 
 const imp_option_info imp_unmasked_option = {
     .name = "unmasked-loss",
-    .help = "loss over all clusters, instead of the best of each class",
+    .help = "loss over all clusters instead of the best of each class",
     .kind = IMP_FLAG,
     .most = 1,
 };
@@ -103,7 +103,7 @@ imp_rule imp_method_learned(const imp_method *method)
     return learned;
 }
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 void imp_method_options_init(imp_method_options *options, size_t size)
 {
@@ -206,7 +206,7 @@ imp_status imp_method_check_gradient(const imp_method *method, imp_error *error)
 
 /* ---- one run ---- */
 
-/* Makes the buffer hold at least (rows, columns) items of that size; what it held may be lost. */
+/* Makes room for at least (rows, columns) items of that size; the contents may be lost. */
 static imp_status ensure(buffer *kept, size_t rows, size_t columns, size_t size, imp_error *error)
 {
     size_t count, bytes;
@@ -223,13 +223,14 @@ static imp_status ensure(buffer *kept, size_t rows, size_t columns, size_t size,
     return IMP_OK;
 }
 
-/* The logarithm of a variance, up to rounding at the bounds: those are options too. */
+/* Whether this is the logarithm of a valid variance, up to rounding at the bounds, which are valid
+ * options. */
 static bool is_log_sigma(double value)
 {
     return value >= log(IMP_LEAST_SIGMA) - 1e-9 && value <= log(IMP_MOST_SIGMA) + 1e-9;
 }
 
-/* An update may have taken a variance out of what a method can work with. */
+/* An update may have moved a variance out of the valid range. */
 static imp_status check_values(const imp_method *method, imp_error *error)
 {
     for (size_t p = 0; p < method->kind->parameter_count; p++) {
@@ -295,7 +296,7 @@ static imp_status check_episode(imp_method *method, const imp_episode_view *epis
     return status == IMP_OK ? check_values(method, error) : status;
 }
 
-/* Makes room for all clusters and shares that the episode may come to in one pass; later ones may
+/* Makes room for all clusters and shares that one pass over the episode may need; later passes may
  * start more. */
 static imp_status foresee(imp_method *method, const imp_episode_view *episode, imp_error *error)
 {

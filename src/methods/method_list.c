@@ -1,7 +1,7 @@
 /*
- * method_list.c - which methods there are, found by name, and their options checked.
+ * method_list.c - the list of methods: lookup by name, and checks of their options.
  *
- * What a method is, says and takes stands in the file of its name; here is only that it exists.
+ * Everything else about a method is in the file of its name.
  */
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static bool has_option(const imp_method_info *info, const char *option)
     return imp_method_option(info, option) != NULL;
 }
 
-/* Their names as text, "a, b and c", and how many they are. */
+/* Their names as text, "a, b and c", and their number. */
 typedef struct names {
     char text[400];
     size_t count;

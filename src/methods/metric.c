@@ -1,9 +1,9 @@
 /*
- * metric.c - the part of a metric that looks at no labels, and the way of points through both
- * parts. Whitening is fitted in whiten.c.
+ * metric.c - fits the part of a metric that uses no labels, and maps points through both parts.
+ * Whitening is fitted in whiten.c.
  *
- * All statistics are relative to the points' own scale, so that points and a hundred times these
- * points end in the same place but for rounding.
+ * All statistics are relative to the points' own scale, so the result is the same if all points are
+ * scaled, but for rounding.
  */
 #include "methods/metric.h"
 
@@ -18,8 +18,8 @@
 #include "kernels/kernels.h"
 
 enum {
-    MOST_ROWS = 10000, /* that statistics look at */
-    TOGETHER = 64,     /* rows that go through whitening at once */
+    MOST_ROWS = 10000, /* rows that statistics use */
+    TOGETHER = 64,     /* rows whitened together */
 };
 
 static const double unlike_spreads = 20;
@@ -52,7 +52,7 @@ double imp_median(double *values, size_t count)
 
 /* ---- statistics ---- */
 
-/* Which rows are looked at: `count` of all, spread evenly. */
+/* The rows used: `count` of all, evenly spaced. */
 typedef struct sample {
     const float *x;
     size_t n, d, count;
@@ -115,7 +115,7 @@ static void to_length_one(double *v, size_t d)
         v[j] *= factor;
 }
 
-/* The first part of the way of a point. */
+/* The first part of the map, for one point. */
 static void prepare(const imp_metric *metric, const float *x, double *v)
 {
     size_t d = metric->dimensions;
@@ -135,7 +135,7 @@ static void prepare(const imp_metric *metric, const float *x, double *v)
         to_length_one(v, d);
 }
 
-/* One over how far points spread in all, or are from 0 if they do not spread. */
+/* The reciprocal of the overall spread of the points or, if that is 0, of their distance from 0. */
 static double find_scale(const sample *rows, const double *mean, const double *spread, bool centred)
 {
     double variance = 0, square = 0;
@@ -147,7 +147,7 @@ static double find_scale(const sample *rows, const double *mean, const double *s
     return length > 0 ? 1 / length : 1;
 }
 
-/* The mean of what has been prepared so far. */
+/* The mean of the rows after the part prepared so far. */
 static void find_center(imp_metric *metric, const sample *rows, double *v, double *center)
 {
     memset(center, 0, rows->d * sizeof *center);
@@ -181,7 +181,7 @@ imp_status imp_metric_fit(imp_metric *metric, imp_metric_kind kind, const float 
         widest = fmax(widest, spread[j]);
         center[j] = mean[j] * metric->scale;
     }
-    /* A feature that hardly varies beside the others says nothing but its own rounding. */
+    /* A feature that hardly varies compared with the others is only rounding. */
     for (size_t j = 0; j < d && metric->factor; j++)
         metric->factor[j] =
             spread[j] > 1e-6 * widest ? 1 / (spread[j] * metric->scale * sqrt((double)d)) : 0;
@@ -198,16 +198,16 @@ imp_status imp_metric_fit(imp_metric *metric, imp_metric_kind kind, const float 
     return IMP_OK;
 }
 
-/* ---- the way of points ---- */
+/* ---- mapping points ---- */
 
 typedef struct passage {
     const imp_metric *metric;
     const imp_kernels *kernels;
     const float *x;
-    const uint32_t *order; /* of x's rows; NULL: as they stand */
+    const uint32_t *order; /* of x's rows; NULL: as they are */
     float *out;
     size_t n;
-    bool first, second; /* parts to go through */
+    bool first, second; /* parts to apply */
     imp_first_failure failure;
 } passage;
 

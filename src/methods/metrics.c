@@ -47,8 +47,8 @@ imp_interval imp_accuracy(const int32_t *truth, const int32_t *found, size_t cou
 /* One term of a sum over pairs or clusters. */
 typedef double sum_term(const imp_contingency *contingency, size_t index);
 
-/* The sum of terms begin .. begin+count-1 as NumPy adds them up: pairwise, from blocks of up to 128
- * that are added in eight lanes. */
+/* The sum of terms begin .. begin+count-1 in NumPy's order: pairwise, from blocks of up to 128 that
+ * are summed in eight lanes. */
 static double pairwise_sum(const imp_contingency *contingency, sum_term *term, size_t begin,
                            size_t count)
 {
@@ -108,7 +108,7 @@ static double mutual_information(const imp_contingency *contingency)
 /* The average of the two labelings' entropies. */
 static double normalizer(const imp_contingency *contingency, imp_average average)
 {
-    double classes = 0, clusters = 0; /* of one label: no entropy */
+    double classes = 0, clusters = 0; /* 0 for a single label */
     if (contingency->classes > 1)
         classes = -pairwise_sum(contingency, class_term, 0, contingency->classes);
     if (contingency->clusters > 1)
@@ -126,7 +126,7 @@ static double normalizer(const imp_contingency *contingency, imp_average average
     return (classes + clusters) / 2;
 }
 
-/* Neither labeling splits the points: a perfect match. */
+/* Neither labeling divides the points: a perfect match. */
 static bool is_whole(const imp_contingency *contingency)
 {
     return contingency->classes <= 1 && contingency->clusters <= 1;
@@ -146,8 +146,8 @@ double imp_adjusted_information(const imp_contingency *contingency, imp_average 
     if (is_whole(contingency))
         return 1;
     double most = normalizer(contingency, average), room = most - expected;
-    /* Where chance gives all that there is, both differences are what rounding left over, and that
-     * depends on the machine's logarithm. */
+    /* If chance alone gives perfect agreement, both differences are rounding errors, which depend
+     * on the machine's logarithm. */
     if (fabs(room) <= 1e-12 * fmax(most, 1))
         return 0;
     return (mutual_information(contingency) - expected) / room;
@@ -170,7 +170,7 @@ double imp_purity(const imp_contingency *contingency)
     if (contingency->points == 0)
         return 1;
     size_t right = 0;
-    /* The pairs of one cluster follow each other. */
+    /* The pairs of one cluster are adjacent. */
     for (size_t p = 0; p < contingency->pairs;) {
         uint32_t cluster = contingency->pair_cluster[p], most = 0;
         for (; p < contingency->pairs && contingency->pair_cluster[p] == cluster; p++)

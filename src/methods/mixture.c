@@ -101,7 +101,7 @@ void imp_mixture_options_init(imp_mixture_options *options, size_t size)
     imp_give_options(options, size, &defaults, sizeof defaults);
 }
 
-/* Whether the paper's rule was asked for, by name or by numbers that mean nothing without it. */
+/* Whether the paper's rule was asked for, by its preset or by parameters that only it has. */
 static bool is_papers(const imp_mixture_options *options)
 {
     const imp_rule *rule = &options->rule;
@@ -113,20 +113,20 @@ static imp_status check_options(const imp_mixture_options *options, imp_error *e
 {
     if ((unsigned)options->preset > IMP_PRESET_PAPER || !imp_metric_name(options->metric) ||
         (unsigned)options->whitening > IMP_WHITEN_YES)
-        return imp_fail(error, IMP_EINVAL, "%d, %d and %d are no preset, metric and whitening",
+        return imp_fail(error, IMP_EINVAL, "the preset %d, metric %d or whitening %d is unknown",
                         (int)options->preset, (int)options->metric, (int)options->whitening);
     double weight = options->unlabeled_weight, rate = options->open_set_rate;
     if (!isnan(weight) && !(weight >= 0 && weight <= 1))
         return imp_fail(error, IMP_EINVAL,
-                        "the weight of unlabelled points is %g; it is a number from 0 to 1",
+                        "the weight of unlabelled points is %g; it must be a number from 0 to 1",
                         weight);
     if (!(rate >= 0 && rate <= 1))
-        return imp_fail(error, IMP_EINVAL, "the open-set rate is %g; it is a number from 0 to 1",
-                        rate);
+        return imp_fail(error, IMP_EINVAL,
+                        "the open-set rate is %g; it must be a number from 0 to 1", rate);
     return imp_check_rule(&options->rule, error);
 }
 
-/* The options that were given, with the numbers of imp where the rule is the paper's. */
+/* Takes the caller's options, with imp's defaults if the rule is the paper's. */
 static imp_status take_options(const imp_mixture_options *given, imp_mixture_options *options,
                                bool *papers, imp_error *error)
 {
@@ -151,8 +151,7 @@ static imp_status take_options(const imp_mixture_options *given, imp_mixture_opt
     return status;
 }
 
-/* Whether points of any size were lost before they came here: beside these numbers the steps
- * between 32-bit floats are large. */
+/* Fails if all values are so small that 32-bit floats have already lost their precision. */
 static imp_status check_size(const float *x, size_t n, size_t d, imp_error *error)
 {
     const float least = 1e-30F;
@@ -197,7 +196,7 @@ imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, 
     for (size_t i = 0; y && i < n; i++) {
         if (y[i] < IMP_UNLABELED)
             return imp_fail(error, IMP_EINVAL,
-                            "point %zu has the label %d; labels are classes from 0 on, or -1 for "
+                            "point %zu has the label %d; labels are classes, 0 or more, or -1 for "
                             "an unlabelled point",
                             i, (int)y[i]);
         if (y[i] >= 0 && (size_t)y[i] >= *way)
@@ -206,7 +205,7 @@ imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, 
     return imp_check_finite(x, n, d, 0, "point", error);
 }
 
-/* Steps 3 to 5 of Algorithm 1, as often as the rule says. */
+/* Steps 3 to 5 of Algorithm 1, as many times as the rule says. */
 static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *source,
                                   const uint32_t *order, imp_error *error)
 {
@@ -251,7 +250,7 @@ static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t w
     return status ? status : imp_check_classes(&mixture->clusters, way, error);
 }
 
-/* infer() on the points with labels first; `order` has room for n numbers. */
+/* infer() on the points, labelled ones first; `order` has room for n indices. */
 static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
                                  size_t way, uint32_t *order, const imp_rule *rule,
                                  imp_error *error)

@@ -1,4 +1,4 @@
-/* mixture.h - what a fitted mixture consists of. */
+/* mixture.h - the inside of a mixture. */
 #ifndef IMP_METHODS_MIXTURE_H
 #define IMP_METHODS_MIXTURE_H
 
@@ -10,44 +10,46 @@
 #include "methods/sample.h"
 #include "methods/views.h"
 
-/* What a mixture knows beyond the paper's rule, where its points chose. All zero otherwise. */
+/* What was chosen from the data. All zero for the paper's rule. */
 typedef struct imp_mixture_chosen {
-    bool any;            /* the points chose */
-    double lambda_u;     /* beyond which an unlabelled point starts a cluster */
-    double weight;       /* of an unlabelled point in clusters that have a label */
-    double ratio;        /* up to which all of them may weigh beside the labelled ones */
-    double labeled_mass; /* labelled points so far, and what unlabelled ones have weighed */
+    bool any;        /* options were chosen from the data */
+    double lambda_u; /* threshold beyond which an unlabelled point starts a cluster */
+    double weight;   /* of an unlabelled point in clusters that have a label */
+    double
+        ratio; /* limit of the total weight of unlabelled points, relative to the labelled ones */
+    double labeled_mass; /* total weight so far of labelled points, and of unlabelled ones */
     double unlabeled_mass;
     size_t held_out;
     double loss, accuracy;
     imp_mixture_candidate *candidates; /* (candidate_count) */
     size_t candidate_count;
-    double *distance; /* (distance_count), ascending: squared, of labelled points to the nearest
-                         other one; in files without a reference, of held-out points to clusters */
+    double
+        *distance; /* (distance_count), ascending, squared: from labelled points to the nearest
+                      other one; in files without a reference, from held-out points to clusters */
     size_t distance_count;
-    double rate;    /* of known points that are sent to none of the classes in open-set mode */
-    double nowhere; /* the squared distance that it comes to; INFINITY if unknown */
+    double rate;    /* fraction of known points rejected in open-set mode */
+    double nowhere; /* the corresponding squared distance; INFINITY if unknown */
 } imp_mixture_chosen;
 
-/* Those of the options that were given, for when the rest is chosen again. */
+/* The options that were given, for choosing the rest again. */
 typedef struct imp_mixture_given {
     imp_rule rule;
     imp_metric_kind metric;
     imp_whitening whitening;
     double unlabeled_weight;
-    bool view_weights; /* those of the views were given */
+    bool view_weights; /* weights of views were given */
 } imp_mixture_given;
 
 struct imp_mixture {
     size_t classes;
     imp_rule rule;         /* as used */
     imp_clusters clusters; /* mean = sum / weight in each */
-    imp_views views;       /* that are joined before anything else */
-    imp_metric metric;     /* of kind 0 where the points are as they are */
+    imp_views views;       /* joined before anything else */
+    imp_metric metric;     /* of kind 0 if points are used as they are */
     imp_mixture_chosen chosen;
-    imp_mixture_given given; /* this and the next two: nothing where the rule is the paper's */
-    imp_sample sample;       /* of all points that came */
-    imp_reference reference; /* the labelled ones of these */
+    imp_mixture_given given; /* this and the next two are empty for the paper's rule */
+    imp_sample sample;       /* of all points seen */
+    imp_reference reference; /* the labelled points of the sample */
     char *note;              /* the application's, or NULL */
 };
 
@@ -57,13 +59,13 @@ static inline bool imp_mixture_is_plain(const imp_mixture *mixture)
     return mixture->views.count == 0 && imp_metric_is_plain(&mixture->metric);
 }
 
-/* Points of x in the mixture's metric: x itself, or *room, which is then new; release that whatever
- * is returned. */
+/* Points of x in the mixture's metric: x itself, or *room, which is then new; release that even on
+ * failure. */
 imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t n, float **room,
                              const float **rows, imp_error *error);
 
-/* Fits the mixture, empty and in the points' dimensions, by what the points choose where the
- * options leave it open. Labels are checked and complete. */
+/* Fits an empty mixture in the points' dimensions, choosing what the options leave open. Labels
+ * have been checked and are complete. */
 imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
                               const float *x, const int32_t *y, size_t n, size_t way,
                               imp_error *error);
@@ -75,18 +77,18 @@ imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_c
                                    imp_error *error);
 void imp_mixture_chosen_release(imp_mixture_chosen *chosen);
 
-/* imp_mixture_choose(), views joined beforehand, with a sample of the points. */
+/* imp_mixture_choose() after joining views, and takes a sample of the points. */
 imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
                              const float *x, const int32_t *y, size_t n, size_t way,
                              imp_error *error);
 
-/* One more point for the sample, as it came; *renewed: the mixture was fitted to the sample anew,
- * and has another metric. `kind` is a class, IMP_UNLABELED or imp_stranger(). */
+/* Offers a point, unchanged, to the sample; *renewed becomes true if the mixture was refitted to
+ * the sample and has a new metric. `kind` is a class, IMP_UNLABELED or imp_stranger(). */
 imp_status imp_mixture_remember(imp_mixture *mixture, const float *x, int32_t kind, bool *renewed,
                                 imp_error *error);
 
-/* Fits the mixture to its sample anew. On failure, IMP_EINVAL where a class has no point there or
- * would have no cluster, the clusters are as they were; IMP_ENOMEM. */
+/* Refits the mixture to its sample. On failure the clusters are as they were: IMP_EINVAL if a class
+ * has no point in the sample or would have no cluster; IMP_ENOMEM. */
 imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error);
 
 /* How many of the clusters before number c have no label. */
@@ -97,10 +99,10 @@ imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, 
                                     size_t known, size_t *way, imp_error *error);
 imp_status imp_mixture_check_dimensions(const imp_mixture *mixture, size_t d, imp_error *error);
 
-/* A mixture without clusters in that many dimensions, or NULL. */
+/* A mixture without clusters in that many dimensions, or NULL without memory. */
 imp_mixture *imp_mixture_create(size_t dimensions);
 
-/* A copy of all of it; NULL, with a sentence, if there is no memory. */
+/* A deep copy; NULL, with a sentence, without memory. */
 imp_mixture *imp_mixture_copy(const imp_mixture *mixture, imp_error *error);
 
 /* The variance of clusters of that label. */

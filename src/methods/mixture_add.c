@@ -1,10 +1,10 @@
 /*
- * mixture_add.c - points that come one after the other, the life-long setting that the paper names
- * as future work: the rule of step 3 decides whether a point starts a cluster, and the soft
- * assignment of step 4 enters the running sums that step 5 divides.
+ * mixture_add.c - adds points to a mixture one after the other, the life-long setting that the
+ * paper names as future work: step 3 decides whether a point starts a cluster, and its soft
+ * assignment in step 4 updates the running sums behind step 5.
  *
- * What came before is not looked at again, but for the sample of it that a mixture keeps. When
- * enough of that is new, everything that the points chose is chosen again (mixture_renew.c).
+ * Earlier points are not revisited, except for the sample of them that a mixture keeps. When enough
+ * of that is new, everything that was chosen from the data is chosen again (mixture_renew.c).
  */
 #include <math.h>
 #include <string.h>
@@ -15,18 +15,18 @@
 #include "methods/mixture.h"
 #include "methods/refine.h"
 
-/* A point on its way into a mixture. Each that comes moves means that the next one meets, so points
- * are taken one after the other; it is the clusters that threads share among them. */
+/* A point being added. Each point moves the means for the next, so points are taken one after the
+ * other, and threads divide the clusters instead. */
 typedef struct addition {
     imp_mixture *mixture;
     const imp_kernels *kernels;
     const float *x;
-    size_t candidates, part; /* how many, and how many one thread takes at a time */
-    uint32_t *candidate;     /* clusters that it may join, */
-    double *z;               /* squared distances to these, then shares in them */
+    size_t candidates, part; /* their number, and how many one thread takes at a time */
+    uint32_t *candidate;     /* clusters that it may join */
+    double *z;               /* squared distances to them, then shares in them */
 } addition;
 
-enum { PART_VALUES = 1 << 16 }; /* of the means that one thread looks at */
+enum { PART_VALUES = 1 << 16 }; /* of the means that one thread processes */
 
 static size_t part_end(const addition *a, size_t part)
 {
@@ -43,7 +43,7 @@ static void measure_part(size_t part, int worker, void *context)
                           a->candidate + begin, part_end(a, part) - begin, a->z + begin);
 }
 
-/* x joins cluster c by z. */
+/* Adds x to cluster c with share z. */
 static void join(imp_mixture *mixture, size_t c, const float *x, double z)
 {
     double *sum = imp_clusters_sum(&mixture->clusters, c);
@@ -53,7 +53,7 @@ static void join(imp_mixture *mixture, size_t c, const float *x, double z)
     imp_mixture_place(mixture, c);
 }
 
-/* Shares that would not change a weight are left out. */
+/* Shares too small to change a weight are left out. */
 static void join_part(size_t part, int worker, void *context)
 {
     (void)worker;
@@ -71,8 +71,8 @@ static void in_parts(const addition *a, imp_parallel_body *body)
     imp_parallel((a->candidates + a->part - 1) / a->part, imp_parallel_threads(0), body, (void *)a);
 }
 
-/* What the next point counts for in clusters that have a label. Unlabelled points count for no more
- * in all than they were found to be good for. */
+/* The weight of the next point in clusters that have a label. The total weight of unlabelled points
+ * is limited to what was found to help. */
 static double next_weight(imp_mixture *mixture, int32_t label)
 {
     imp_mixture_chosen *chosen = &mixture->chosen;
@@ -86,7 +86,7 @@ static double next_weight(imp_mixture *mixture, int32_t label)
     return chosen->weight;
 }
 
-/* What an unlabelled point is to the sample that joins cluster c, or starts it. */
+/* The label in the sample of an unlabelled point that joins or starts cluster c. */
 static int32_t kind_of_cluster(const imp_clusters *clusters, size_t c)
 {
     return c < clusters->count && clusters->label[c] >= 0
@@ -94,7 +94,7 @@ static int32_t kind_of_cluster(const imp_clusters *clusters, size_t c)
                : imp_stranger(imp_mixture_stranger_number(clusters, c));
 }
 
-/* *kind becomes the label under which the mixture's sample may keep the point. */
+/* *kind becomes the label with which the mixture's sample may keep the point. */
 static imp_status add_point(const imp_kernels *kernels, imp_mixture *mixture, const float *x,
                             int32_t label, int32_t *kind, imp_error *error)
 {
@@ -158,7 +158,7 @@ static imp_status check_new_classes(const int32_t *y, size_t n, size_t known, si
     return IMP_OK;
 }
 
-/* Adds the points, of which a few at a time are in the metric: that may change on the way. */
+/* Adds the points, mapping a few at a time into the metric, which may change meanwhile. */
 static imp_status add_points(const imp_kernels *kernels, imp_mixture *mixture, const float *x,
                              const int32_t *y, size_t n, imp_error *error)
 {

@@ -1,6 +1,6 @@
 /*
- * mixture_choose.c - a mixture whose points choose what its options leave open: the choice carried
- * out on all points, and what is kept of it.
+ * mixture_choose.c - fits a mixture whose open options are chosen from the data: applies the choice
+ * to all points, and keeps its evidence.
  */
 #include <math.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "methods/rule.h"
 #include "methods/settle.h"
 
-/* Steps where unlabelled points move clusters; they settle in a few. */
+/* Passes if unlabelled points move clusters; these settle in a few. */
 enum { STEPS = 3 };
 
-/* Twice as far from everything as all but one in a hundred of the points held out, an unlabelled
- * point starts a cluster of its own. */
+/* An unlabelled point starts a cluster if it is twice as far from all clusters as 99% of the
+ * held-out points. */
 static const double strange_rate = 0.01, strange = 2;
 
 /* In so many dimensions or fewer a variance that could not be chosen is the usual one. */
@@ -28,7 +28,7 @@ static const double usual_dimensions = 16;
 
 /* ---- distances of known points ---- */
 
-/* The squared distance beyond which that share of known points were; INFINITY if unknown. */
+/* The squared distance that this fraction of known points exceeded; INFINITY if unknown. */
 static double distance_at(const imp_mixture_chosen *chosen, double rate)
 {
     double beyond = floor(rate * (double)chosen->distance_count);
@@ -47,8 +47,8 @@ void imp_mixture_place_nowhere(imp_mixture *mixture)
 imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_error *error)
 {
     if (!(rate >= 0 && rate <= 1))
-        return imp_fail(error, IMP_EINVAL, "the open-set rate is %g; it is a number from 0 to 1",
-                        rate);
+        return imp_fail(error, IMP_EINVAL,
+                        "the open-set rate is %g; it must be a number from 0 to 1", rate);
     mixture->chosen.rate = rate;
     imp_mixture_place_nowhere(mixture);
     return IMP_OK;
@@ -60,7 +60,7 @@ imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_
 typedef struct arranged {
     uint32_t *order;
     float *rows;
-    int32_t *label;      /* of the labelled ones, and of those that were given one, which follow */
+    int32_t *label;      /* of the labelled points, then of those that received one */
     double *weight;      /* likewise */
     const double *given; /* weights of all points, or NULL */
     size_t labeled, unlabeled, propagated;
@@ -68,13 +68,14 @@ typedef struct arranged {
     double narrower; /* what a variance that was not chosen is multiplied by */
 } arranged;
 
-/* How many unlabelled points may be given labels. */
+/* To how many unlabelled points labels may be propagated. */
 static size_t most_propagated(const arranged *points)
 {
     return points->unlabeled < IMP_MOST_PROPAGATED ? points->unlabeled : IMP_MOST_PROPAGATED;
 }
 
-/* Labelled points first, then unlabelled ones that may be given labels, spread evenly. */
+/* Labelled points first, then the unlabelled ones to which labels may be propagated, evenly spaced.
+ */
 static void put_in_order(const int32_t *y, size_t n, arranged *points)
 {
     imp_order_labeled_first(y, n, 0, points->order);
@@ -92,7 +93,7 @@ static void put_in_order(const int32_t *y, size_t n, arranged *points)
     }
 }
 
-/* Labels by their neighbours for some of the unlabelled points. */
+/* Propagates labels to some of the unlabelled points. */
 static imp_status propagate(const imp_mixture *mixture, arranged *points, imp_error *error)
 {
     size_t d = mixture->clusters.dimensions, begin = points->labeled;
@@ -203,7 +204,7 @@ static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const 
     return status;
 }
 
-/* Points that were given labels have weighed all that unlabelled ones may. */
+/* Points with propagated labels use up the weight that unlabelled ones may have. */
 static void weigh_propagated(imp_mixture_chosen *chosen, const arranged *points)
 {
     double sum = 0;
@@ -213,7 +214,7 @@ static void weigh_propagated(imp_mixture_chosen *chosen, const arranged *points)
     chosen->ratio = sum / (double)points->labeled;
 }
 
-/* The numbers of the rule, in the unit of the metric. */
+/* The parameters of the rule, in the unit of the metric. */
 static void take_numbers(imp_mixture *mixture, const imp_mixture_options *options,
                          const imp_choice *choice, const arranged *points)
 {
@@ -248,7 +249,7 @@ static void take_numbers(imp_mixture *mixture, const imp_mixture_options *option
     chosen->unlabeled_mass = chosen->weight * (double)points->unlabeled;
 }
 
-/* What is kept of the choice for those who ask why. */
+/* Keeps the evidence for the choice. */
 static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, double spread,
                                imp_error *error)
 {
@@ -292,7 +293,7 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
                               imp_error *error)
 {
     const imp_rule *rule = &options->rule;
-    /* Numbers that were given are of the points as they are. */
+    /* Given parameters refer to the points as they are. */
     bool given = !isnan(rule->sigma_l) || !isnan(rule->lambda);
     const imp_choice_bounds bounds = {
         .metric = given && options->metric == IMP_METRIC_AUTO ? IMP_METRIC_AS_IS : options->metric,
@@ -323,7 +324,7 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
     return status;
 }
 
-/* ---- what is known of it ---- */
+/* ---- reporting ---- */
 
 void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choice, size_t size)
 {

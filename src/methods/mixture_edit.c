@@ -1,6 +1,6 @@
 /*
- * mixture_edit.c - mixtures made of mixtures: merging two, forgetting, and naming a cluster that
- * points without a label have started.
+ * mixture_edit.c - makes mixtures from mixtures: merging two, forgetting, and naming a cluster
+ * without a label.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "methods/imp.h"
 #include "methods/mixture.h"
 
-/* Leaves out clusters of a negative weight; the others keep their order. */
+/* Drops clusters of negative weight; the others keep their order. */
 static void drop_marked(imp_clusters *clusters)
 {
     size_t kept = 0;
@@ -20,7 +20,7 @@ static void drop_marked(imp_clusters *clusters)
     clusters->count = kept;
 }
 
-/* Ends an edit of `copy`, which may be NULL: it becomes *out, or is freed. */
+/* Ends an edit of `copy`, which may be NULL: it becomes *out or, on failure, is freed. */
 static imp_status finish(imp_mixture *copy, imp_status status, imp_mixture **out, imp_error *error)
 {
     if (!status && copy->chosen.any)
@@ -35,7 +35,8 @@ static imp_status finish(imp_mixture *copy, imp_status status, imp_mixture **out
 
 /* ---- merging ---- */
 
-/* The cluster of that label nearest to the mean, if it is within lambda; else clusters.count. */
+/* The cluster of that label nearest to the mean, if it is within lambda; otherwise clusters.count.
+ */
 static size_t find_partner(const imp_mixture *mixture, size_t known, int32_t label,
                            const double *mean)
 {
@@ -56,7 +57,7 @@ static size_t find_partner(const imp_mixture *mixture, size_t known, int32_t lab
     return partner;
 }
 
-/* Clusters of `other` are fused with clusters that there were, not with each other. */
+/* Clusters of `other` are merged only with those of `merged`, not with each other. */
 static imp_status fuse_clusters(imp_mixture *merged, const imp_mixture *other, imp_error *error)
 {
     imp_clusters *clusters = &merged->clusters;
@@ -91,15 +92,15 @@ static imp_status check_alike(const imp_mixture *mixture, const imp_mixture *oth
 {
     imp_status status = imp_mixture_check_dimensions(mixture, other->clusters.dimensions, error);
     if (!status && !same_views(&mixture->views, &other->views))
-        return imp_fail(error, IMP_EINVAL, "the two mixtures join other views of points");
+        return imp_fail(error, IMP_EINVAL, "the two mixtures have different views of points");
     if (!status && mixture->chosen.any != other->chosen.any)
         return imp_fail(error, IMP_EINVAL,
-                        "one mixture has numbers that its points chose, the other was given the "
+                        "the options of one mixture were chosen from the data, the other uses the "
                         "paper's; fit both in the same way");
     return status;
 }
 
-/* Class c becomes number[c], each another one. */
+/* Class c becomes number[c]; all must differ. */
 static imp_status renumber(imp_mixture *mixture, const int32_t *number, imp_error *error)
 {
     imp_clusters *clusters = &mixture->clusters;
@@ -110,7 +111,7 @@ static imp_status renumber(imp_mixture *mixture, const int32_t *number, imp_erro
             if (number[c] < 0 || (other < c && number[other] == number[c]))
                 return imp_fail(error, IMP_EINVAL,
                                 "class %zu of the second mixture becomes class %d; it must be a "
-                                "number from 0 on that no other class becomes",
+                                "number of at least 0 that no other class becomes",
                                 c, (int)number[c]);
             else if ((size_t)number[c] >= classes)
                 classes = (size_t)number[c] + 1;
@@ -179,11 +180,11 @@ imp_status imp_mixture_merge(const imp_mixture *mixture, const imp_mixture *othe
 
 /* ---- forgetting ---- */
 
-/* What becomes of the points in the sample of a mixture that is changed. */
+/* What happens to the points in the sample of an edited mixture. */
 typedef struct edit {
     imp_mixture *mixture;
     bool *gone;     /* (sample.count), */
-    int32_t *label; /* or the label that each gets */
+    int32_t *label; /* (sample.count): the new label of the others */
 } edit;
 
 static imp_status begin_edit(edit *e, imp_mixture *mixture, imp_error *error)
@@ -200,8 +201,8 @@ static void release_edit(edit *e)
     imp_release(e->label);
 }
 
-/* Leaves out what is marked: clusters by their weight, points of the sample as `gone`; those that
- * stay get the labels given. */
+/* Drops marked clusters, which have a negative weight, and points of the sample that are `gone`;
+ * the others get their new labels. */
 static imp_status apply_edit(edit *e, size_t classes, imp_error *error)
 {
     imp_mixture *mixture = e->mixture;
@@ -245,14 +246,14 @@ imp_status imp_mixture_forget_class(const imp_mixture *mixture, int32_t class, i
         e.gone[i] = label == class;
         e.label[i] = label - (label >= class);
     }
-    /* Points that go have no label among the classes that are left. */
+    /* The labels of dropped points are not among the remaining classes. */
     if (!status)
         status = apply_edit(&e, copy->classes - 1, error);
     release_edit(&e);
     return finish(copy, status, out, error);
 }
 
-/* Points of the sample that belong to clusters that are marked. */
+/* Marks the points of the sample that belong to marked clusters. */
 static imp_status mark_points(edit *e, imp_error *error)
 {
     imp_mixture *mixture = e->mixture;
@@ -271,7 +272,7 @@ static imp_status mark_points(edit *e, imp_error *error)
             e->gone[i] = clusters->weight[c] < 0;
         }
     }
-    /* The k-th cluster without a label, and how many of those before it go. */
+    /* The k-th cluster without a label, and how many of those before it are dropped. */
     for (size_t c = 0, k = 0, fewer = 0; c < clusters->count && !status; c++) {
         if (clusters->label[c] >= 0)
             continue;
@@ -312,10 +313,10 @@ imp_status imp_mixture_forget_clusters(const imp_mixture *mixture, const size_t 
         for (size_t c = 0; c < clusters->count && !another; c++)
             another = clusters->label[c] == label && clusters->weight[c] >= 0;
         if (!another && label >= 0)
-            status = imp_fail(error, IMP_EINVAL,
-                              "no other cluster of class %d would be left than cluster %zu; forget "
-                              "the class",
-                              (int)label, cluster[i]);
+            status = imp_fail(
+                error, IMP_EINVAL,
+                "no other cluster of class %d would be left than cluster %zu; forget the class",
+                (int)label, cluster[i]);
         else if (!another)
             status = imp_fail(error, IMP_EINVAL, "no cluster would be left");
     }
@@ -331,8 +332,8 @@ imp_status imp_mixture_keep_newest(const imp_mixture *mixture, uint64_t points, 
     *out = NULL;
     if (!mixture->chosen.any)
         return imp_fail(error, IMP_EINVAL,
-                        "a mixture by the paper's rule keeps no points, so it does not know which "
-                        "are old; forget classes or clusters");
+                        "a mixture with the paper's rule keeps no points, so it does not know "
+                        "which are old; forget classes or clusters");
     imp_mixture *copy = imp_mixture_copy(mixture, error);
     if (!copy)
         return IMP_ENOMEM;

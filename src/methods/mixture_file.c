@@ -1,14 +1,15 @@
 /*
  * mixture_file.c - a mixture as a safetensors file.
  *
- * What is kept are the running sums, in double: a mixture that was saved and loaded grows to the
- * same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum (a mean is its
- * sum divided by its weight), and the scalars classes, lambda, sigma_l, sigma_u and, where they are
- * known, alpha and steps. The application's note is in the metadata.
+ * The running sums are stored in double, so a mixture that was saved and loaded takes further
+ * points to the same bits as one that was not. Tensors: cluster.label, cluster.weight, cluster.sum
+ * (the mean is the sum divided by the weight), and the scalars classes, lambda, sigma_l, sigma_u
+ * and, if known, alpha and steps. The application's note is in the metadata.
  *
- * A mixture whose points chose has format 2, since a reader that knows nothing of its metric would
- * answer wrongly: the metric, what was chosen and why follow (mixture_file_chosen.c). One of points
- * with several views has format 3, and these as well (views_file.c).
+ * A mixture with options chosen from the data has format 2, since a reader that ignores its metric
+ * would give wrong answers: it adds the metric, the choice and its evidence
+ * (mixture_file_chosen.c). A mixture with several views has format 3, and adds these as well
+ * (views_file.c).
  */
 #include <float.h>
 #include <math.h>
@@ -32,7 +33,7 @@ enum {
     MOST_METADATA = 2
 };
 
-/* What a file consists of. Nearly all of it is the mixture's own memory. */
+/* The contents of a file. Nearly all of it points into the mixture's own memory. */
 typedef struct contents {
     int64_t classes;
     imp_chosen_numbers numbers;
@@ -64,7 +65,7 @@ static void list_contents(const imp_mixture *mixture, contents *file)
     file->tensor_count = complete ? OWN_TENSORS : OWN_TENSORS - 2;
     bool chosen = mixture->chosen.any;
     if (chosen) {
-        /* alpha has no part in what was chosen; steps have. */
+        /* alpha plays no part in a choice; steps do. */
         file->tensors[OWN_TENSORS - 2] = tensors[OWN_TENSORS - 1];
         file->tensor_count = OWN_TENSORS - 1;
         file->tensor_count +=
@@ -105,7 +106,7 @@ void imp_mixture_bytes_free(unsigned char *bytes)
 
 /* ---- reading ---- */
 
-/* The tensor of that name, type and rank; NULL after a sentence. */
+/* The tensor of that name, type and rank; NULL on failure. */
 static const imp_tensor *expect(const imp_safetensors *file, const char *name, imp_dtype dtype,
                                 size_t rank, imp_error *error)
 {
@@ -124,7 +125,7 @@ static imp_status read_number(const imp_safetensors *file, const char *name, dou
     if (!tensor)
         return IMP_EFORMAT;
     *value = *(const double *)tensor->data;
-    /* An infinite lambda is one cluster per class. */
+    /* An infinite lambda means one cluster per class. */
     if (!isfinite(*value) && !(*value > 0 && strcmp(name, "lambda") == 0))
         return imp_fail(error, IMP_EFORMAT, "%s is %g; it must be a finite number", name, *value);
     return IMP_OK;
@@ -171,12 +172,12 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
         memcpy(imp_clusters_sum(clusters, c), (const double *)sum->data + c * d,
                d * sizeof(double));
         imp_mixture_place(mixture, c);
-        /* A mean of floats is as large as they are, up to rounding; NaN is no such number. */
+        /* A mean of floats is in their range, up to rounding; the test also rejects NaN. */
         for (size_t j = 0; j < d; j++)
             if (!(fabs(imp_clusters_mean(clusters, c)[j]) < 1.001 * FLT_MAX))
                 return imp_fail(error, IMP_EFORMAT,
                                 "the mean of cluster %zu, its sum divided by its weight, is %g in "
-                                "dimension %zu; it must be a number of a float's range",
+                                "dimension %zu; it must be in the range of a float",
                                 c, imp_clusters_mean(clusters, c)[j], j);
     }
     return status;

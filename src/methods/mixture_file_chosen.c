@@ -120,8 +120,8 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
 
 /* ---- reading ---- */
 
-/* The tensor, which must be of that type, rank and, where these are not 0, lengths; *found is NULL
- * if it is absent and need not be there. */
+/* Finds a tensor, which must have that type, rank and, where these are not 0, lengths; *found is
+ * NULL if it is absent and optional. */
 static imp_status find(const imp_safetensors *file, const char *name, imp_dtype dtype, size_t rank,
                        const size_t *shape, bool needed, const imp_tensor **found, imp_error *error)
 {
@@ -134,7 +134,7 @@ static imp_status find(const imp_safetensors *file, const char *name, imp_dtype 
     if (sound)
         return IMP_OK;
     return imp_fail(error, IMP_EFORMAT, "the tensor '%s' of a mixture's choice is %s", name,
-                    tensor ? "of another type or size than that of one" : "missing");
+                    tensor ? "of the wrong type or size" : "missing");
 }
 
 static imp_status take_doubles(const imp_tensor *tensor, const char *what, double **copy,
@@ -234,7 +234,7 @@ static imp_status take_candidates(const imp_tensor *tensor, imp_mixture_chosen *
         return imp_fail_memory(error, "a mixture");
     for (size_t i = 0; i < tried; i++, row += COLUMNS) {
         if (!is_whole(row[0], IMP_METRIC_COSINE) || !is_whole(row[1], 1))
-            return imp_fail(error, IMP_EFORMAT, "candidate %zu of the choice is no metric", i);
+            return imp_fail(error, IMP_EFORMAT, "candidate %zu of the choice is not a metric", i);
         chosen->candidates[i] =
             (imp_mixture_candidate){(imp_metric_kind)row[0], row[1] == 1, row[2], row[3]};
     }

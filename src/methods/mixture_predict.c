@@ -1,7 +1,7 @@
 /*
- * mixture_predict.c - asking a fitted mixture which class a point is of, and what the mixture is.
+ * mixture_predict.c - classifies points with a mixture, and describes it.
  *
- * Nothing here writes to the mixture, so that any number of threads may ask at once.
+ * Nothing here writes to the mixture, so any number of threads may use it at once.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -74,9 +74,9 @@ imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, siz
 
 /* ---- none of these ---- */
 
-/* The probability that a point so far from all labelled ones is none of the classes: 1/2 and more
- * beyond the distance `nowhere`, below it so little that some class is as likely. It grows with the
- * distance whatever the classes are, so that points can be put in order by it. */
+/* The probability that a point at that distance from all labelled ones is none of the classes: at
+ * least 1/2 beyond the distance `nowhere`, and small enough below it that some class is as likely.
+ * It grows with the distance, independently of the classes, so points can be ranked by it. */
 static double strangeness(const imp_mixture *mixture, double far)
 {
     double nowhere = mixture->chosen.nowhere;
@@ -84,7 +84,7 @@ static double strangeness(const imp_mixture *mixture, double far)
     return gain > 0 ? 1 - 0.5 * exp(-gain) : exp(gain) / (double)(mixture->classes + 1);
 }
 
-/* What is farther than that is none of the classes; `found` has all arrays. */
+/* Lets "none of these" compete by the distance `far`; `found` has all arrays. */
 static void compete(const imp_mixture *mixture, size_t q, double far,
                     const imp_mixture_predictions *found)
 {
@@ -99,7 +99,7 @@ static void compete(const imp_mixture *mixture, size_t q, double far,
     imp_agree(probability, way + 1, found->label[q] < 0 ? way : (size_t)found->label[q]);
 }
 
-/* Predicts points x, which are `rows` in the mixture's metric. */
+/* Classifies points x, which are `rows` in the mixture's metric. */
 static imp_status decide(const imp_mixture *mixture, const float *x, const float *rows, size_t n,
                          bool open_set, const imp_mixture_predictions *wanted, imp_error *error)
 {
@@ -142,7 +142,7 @@ imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_
                                bool open_set, const imp_mixture_predictions *predictions,
                                imp_error *error)
 {
-    enum { TOGETHER = 65536 }; /* points that are in the metric at a time */
+    enum { TOGETHER = 65536 }; /* points mapped into the metric at a time */
     imp_status status = check_queries(mixture, x, n, d, error);
     if (status || imp_mixture_is_plain(mixture))
         return status ? status : decide(mixture, x, x, n, open_set, predictions, error);
@@ -190,7 +190,7 @@ imp_mixture_cluster imp_mixture_cluster_at(const imp_mixture *mixture, size_t in
     };
 }
 
-/* A text being written into a buffer that may be too small for it. */
+/* Text being written to a buffer that may be too small. */
 typedef struct text {
     char *at;
     size_t size, length;
@@ -245,7 +245,7 @@ static void describe_views(const imp_mixture *mixture, text *out)
     }
 }
 
-/* A few lines on what the points chose. */
+/* A few lines on what was chosen from the data. */
 static void describe_choice(const imp_mixture *mixture, text *out)
 {
     imp_mixture_choice choice;

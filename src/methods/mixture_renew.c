@@ -1,11 +1,11 @@
 /*
- * mixture_renew.c - the sample of points that a mixture keeps, and choosing again by it.
+ * mixture_renew.c - keeps a sample of a mixture's points, and chooses again from it.
  *
- * A mixture whose points chose is fitted to its sample anew when a quarter of that is new, when
- * there are a quarter more classes, and when it has twice as many clusters as points in the sample.
- * So metric, lambda and variances follow what comes, at times that depend on the points so far and
- * not on the calls that brought them. A point of the sample weighs as much as the points that it
- * stands for. As long as all points are in the sample this is fitting to everything.
+ * A mixture with options chosen from the data is refitted to its sample once a quarter of the
+ * sample is new, there are a quarter more classes, or it has twice as many clusters as sampled
+ * points. So metric, lambda and variances adapt, at times that depend on the points so far and not
+ * on how they were divided into calls. A sampled point weighs as much as the points that it stands
+ * for. As long as all points are in the sample, this is fitting to all of them.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "methods/mixture.h"
 
-enum { MOST_CLUSTERS = 2 }; /* for every point in the sample */
+enum { MOST_CLUSTERS = 2 }; /* clusters per sampled point */
 
 size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
 {
@@ -24,8 +24,8 @@ size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
     return number;
 }
 
-/* The points with their views joined, which are *joined; the options are then those for points like
- * any others. */
+/* Joins the views of the points into *joined, and reduces the options to those for a single view.
+ */
 static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options, const float *x,
                              const int32_t *y, size_t n, size_t way, float **joined,
                              imp_error *error)
@@ -41,7 +41,7 @@ static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options,
     return status ? status : imp_views_apply(&mixture->views, x, n, d, *joined, error);
 }
 
-/* Fits an empty mixture by what the points choose. */
+/* Fits an empty mixture, choosing open options from the points. */
 static imp_status choose(imp_mixture *mixture, imp_mixture_options options, const float *x,
                          const int32_t *y, size_t n, size_t way, imp_error *error)
 {
@@ -56,8 +56,8 @@ static imp_status choose(imp_mixture *mixture, imp_mixture_options options, cons
     return status;
 }
 
-/* kind(n) = what unlabelled points are to the sample, by their clusters; their labels where they
- * have some. */
+/* kind(n) = the labels of points in the sample: their own, or for unlabelled ones by their
+ * clusters. */
 static imp_status find_kinds(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
                              int32_t *kind, imp_error *error)
 {
@@ -78,7 +78,7 @@ static imp_status find_kinds(const imp_mixture *mixture, const float *x, const i
     return status;
 }
 
-/* How far known points are from the labelled ones of the sample. */
+/* Computes how far known points are from the labelled ones of the sample. */
 static imp_status take_reference(imp_mixture *mixture, imp_error *error)
 {
     imp_mixture_chosen *chosen = &mixture->chosen;
@@ -127,7 +127,8 @@ imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *op
 
 /* ---- again ---- */
 
-/* What fitted the mixture, for its sample. The arrays have room for as many views as can be. */
+/* The options of the mixture's fit, for its sample. The arrays have room for the most views
+ * allowed. */
 static imp_mixture_options options_again(const imp_mixture *mixture, size_t *dimensions,
                                          double *weights)
 {
@@ -148,7 +149,7 @@ static imp_mixture_options options_again(const imp_mixture *mixture, size_t *dim
     return options;
 }
 
-/* What was fitted takes the place of what there was, but for the sample and the note. */
+/* Replaces everything by the new fit, except the sample and the note. */
 static void replace(imp_mixture *mixture, imp_mixture *fresh)
 {
     imp_mixture old = *mixture;
@@ -166,8 +167,8 @@ static void replace(imp_mixture *mixture, imp_mixture *fresh)
     fresh->chosen = old.chosen;
 }
 
-/* Unlabelled points of the sample become those of the new clusters, which weigh as much as what
- * these stand for. */
+/* Relabels unlabelled points of the sample by the new clusters, which get the weight of what these
+ * stand for. */
 static imp_status assign_strangers(imp_mixture *mixture, int32_t *label, imp_error *error)
 {
     imp_clusters *clusters = &mixture->clusters;
@@ -190,7 +191,7 @@ static imp_status assign_strangers(imp_mixture *mixture, int32_t *label, imp_err
     return status;
 }
 
-/* The first class without a point in the sample, or as many as there are. */
+/* The first class without a point in the sample, or the number of classes. */
 static size_t missing_class(const imp_mixture *mixture)
 {
     const imp_sample *sample = &mixture->sample;
@@ -251,7 +252,7 @@ imp_status imp_mixture_remember(imp_mixture *mixture, const float *x, int32_t ki
     status = imp_mixture_renew(mixture, error);
     if (!status || status == IMP_ENOMEM)
         return status;
-    /* Numbers that were given may leave a class without a cluster; then all stays as it was. */
+    /* Given parameters may leave a class without a cluster; then everything stays as it was. */
     imp_sample_settle(sample);
     return IMP_OK;
 }

@@ -1,9 +1,10 @@
 /*
- * nca.c - neighbourhood components analysis (Goldberger et al.) in the place of nearest neighbours.
+ * nca.c - neighbourhood components analysis (Goldberger et al.), as an alternative to nearest
+ * neighbours.
  *
- * Every labelled point is a cluster, as in neighbors, but a class is as probable as all its points
- * together: a query's probabilities of its neighbours are a softmax over all of them, and those of
- * a class are summed up. Loss and predictions are by these sums. Unlabelled points are ignored.
+ * Every labelled point is a cluster, as in neighbors, but the probability of a class is the sum
+ * over its points of a softmax over all points. Loss and predictions use these sums. Unlabelled
+ * points are ignored.
  */
 #include "methods/neighbors.h"
 #include "methods/rule.h"
@@ -16,7 +17,7 @@ static imp_scoring scoring(const double *own)
 
 const imp_method_kind imp_kind_nca = {
     .info = {.name = "nca",
-             .summary = "every labelled point is a cluster, and a class the sum of its own",
+             .summary = "every labelled point is a cluster, and a class is the sum of its points",
              .rule = IMP_USUAL_RULE},
     .parameters = imp_sigma_parameters,
     .parameter_count = 1,

@@ -1,5 +1,6 @@
 /*
- * neighbors.c - deep nearest neighbours, the other end of the spectrum (Section 2.2 of the paper).
+ * neighbors.c - deep nearest neighbours, at the other end of the spectrum from prototypes
+ * (Section 2.2 of the paper).
  *
  * Every labelled point is a cluster of its own with the learned variance sigma_l, and the loss is
  * masked to the nearest neighbour of each class as in imp, or over all of them. Unlabelled points

@@ -1,6 +1,6 @@
 /*
- * neighbors.h - every labelled point as a cluster of its own, with one learned variance: what
- * neighbors and nca share.
+ * neighbors.h - every labelled point as a cluster, with one learned variance: shared by neighbors
+ * and nca.
  */
 #ifndef IMP_METHODS_NEIGHBORS_H
 #define IMP_METHODS_NEIGHBORS_H

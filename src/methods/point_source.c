@@ -1,5 +1,5 @@
 /*
- * point_source.c - points in memory and in .npy files, and blocks of them in any order.
+ * point_source.c - sources of points in memory and in .npy files, and reading them in any order.
  */
 #include "methods/point_source.h"
 
@@ -29,7 +29,7 @@ imp_point_source imp_source_of_rows(const float *rows, size_t count, size_t dime
                               .where = rows};
 }
 
-/* Only a block that lies in both arrays has to be put together. */
+/* Only a block that spans both arrays has to be assembled. */
 static imp_status read_points(const imp_point_source *source, size_t begin, size_t count,
                               float *room, const float **rows, imp_error *error)
 {
@@ -111,7 +111,7 @@ imp_status imp_reader_read(imp_reader *reader, size_t begin, size_t count, const
     return status;
 }
 
-/* ---- where they are ---- */
+/* ---- location and spread ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {

@@ -1,9 +1,8 @@
 /*
- * point_source.h - where points come from: rows that are read a block at a time, pass after pass.
+ * point_source.h - a source of points: rows that are read in blocks, pass after pass.
  *
- * What assigns points to clusters looks at a block of them, does with it what has to be done and
- * asks for the next one; it needs no more memory than for one block, whatever holds the rest. Rows
- * in memory and in .npy files are such sources.
+ * Code that assigns points to clusters processes one block after another and needs memory for only
+ * one, wherever the rest is stored. Rows in memory and in .npy files are such sources.
  */
 #ifndef IMP_METHODS_POINT_SOURCE_H
 #define IMP_METHODS_POINT_SOURCE_H
@@ -19,27 +18,26 @@
 
 typedef struct imp_point_source {
     size_t dimensions, count;
-    const int32_t
-        *label;         /* of the first label_count points: a class or IMP_UNLABELED; the others */
-    size_t label_count; /* have none */
+    const int32_t *label; /* of the first label_count points: a class or IMP_UNLABELED; the rest */
+    size_t label_count;   /* have no label */
 
-    /* Points begin .. begin + count - 1, row by row: *rows is where they lie, or
-     * `room`, which holds so many. They stay until the next call. Called by one thread at a time.
+    /* Reads points begin .. begin + count - 1, row by row: *rows points to them, or is `room`,
+     * which is large enough. They are valid until the next call. Called by one thread at a time.
      */
     imp_status (*read)(const struct imp_point_source *source, size_t begin, size_t count,
                        float *room, const float **rows, imp_error *error);
     bool in_place;     /* read() never needs room */
-    const void *where; /* what read() knows them by */
+    const void *where; /* the data of read() */
 } imp_point_source;
 
 /* (count, dimensions) floats in memory, without labels. */
 imp_point_source imp_source_of_rows(const float *rows, size_t count, size_t dimensions);
 
-/* The points of an episode by their numbers, whatever their order is. */
+/* The points of an episode by index, regardless of their order. */
 imp_point_source imp_source_of_points(const imp_points *points);
 
-/* The rows of files that are open. Values that are no finite floats fail when they are read, with
- * IMP_EINVAL and a sentence that names the file, row and column. */
+/* The rows of open files. Reading a value that is not a finite float fails with IMP_EINVAL and a
+ * sentence that names the file, row and column. */
 imp_point_source imp_source_of_shards(const imp_npy_shards *shards);
 
 static inline int32_t imp_source_label(const imp_point_source *source, size_t point)
@@ -47,18 +45,18 @@ static inline int32_t imp_source_label(const imp_point_source *source, size_t po
     return point < source->label_count ? source->label[point] : IMP_UNLABELED;
 }
 
-/* Where most points are, by a sample that is spread over all: origin(dimensions) is its mean, and
- * *radius several times the distance within which nine tenths of it lie, INFINITY if that is 0.
- * Fails as reading does, and with IMP_ENOMEM. */
+/* Locates most points by an evenly spaced sample: origin(dimensions) is its mean, and *radius
+ * several times the distance within which nine tenths of it lie, INFINITY if that is 0. Fails as
+ * reading does, and with IMP_ENOMEM. */
 imp_status imp_source_center(const imp_point_source *source, float *origin, double *radius,
                              imp_error *error);
 
-/* A source read in an order. */
+/* Reads a source in a given order. */
 typedef struct imp_reader {
     const imp_point_source *source;
     const uint32_t *order; /* the points' numbers in the order to take them; NULL: 0, 1, 2, ... */
     size_t most;           /* points of a block */
-    float *room;           /* for as many, or NULL where none is needed */
+    float *room;           /* for that many, or NULL if not needed */
 } imp_reader;
 
 /* For blocks of up to `most` points. On failure, IMP_ENOMEM, there is nothing to release. */
@@ -66,13 +64,13 @@ imp_status imp_reader_create(imp_reader *reader, const imp_point_source *source,
                              const uint32_t *order, size_t most, imp_error *error);
 void imp_reader_release(imp_reader *reader);
 
-/* The number of the point whose turn is `position`. */
+/* The index of the point at `position` in the order. */
 static inline size_t imp_reader_point(const imp_reader *reader, size_t position)
 {
     return reader->order ? reader->order[position] : position;
 }
 
-/* *rows = those of the points whose turns are begin .. begin + count - 1. */
+/* *rows = the points at positions begin .. begin + count - 1 of the order. */
 imp_status imp_reader_read(imp_reader *reader, size_t begin, size_t count, const float **rows,
                            imp_error *error);
 

@@ -1,8 +1,8 @@
 /*
- * points.c - what holds for every array of points and labels before a method looks at it.
+ * points.c - checks on arrays of points and labels, and the order in which they are taken.
  *
- * The order made here is the one that Algorithm 1 takes points in: labelled ones first; the sums
- * are those of its first step.
+ * The order is that of Algorithm 1, labelled points first; the class sums are those of its first
+ * step.
  */
 #include "methods/points.h"
 
@@ -15,16 +15,16 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-/* Values that should be finite. */
+/* Values to be checked. */
 typedef struct inspection {
     const float *values;
     size_t count;
     atomic_bool failed;
 } inspection;
 
-enum { BLOCK = 1 << 18 }; /* values that one thread looks at */
+enum { BLOCK = 1 << 18 }; /* values that one thread checks */
 
-/* Without a branch per value, which compilers turn into vectors. */
+/* Without a branch per value, so that the loop vectorises. */
 static void inspect_block(size_t block, int worker, void *context)
 {
     (void)worker;
@@ -67,8 +67,8 @@ imp_status imp_check_labels(const int32_t *label, size_t count, int32_t least, s
     return IMP_OK;
 }
 
-/* The first class without a point is at most `count`: no more than that need be looked at, however
- * large a label is. */
+/* The first class without a point is at most `count`, so no more need be examined, however large a
+ * label is. */
 size_t imp_seen_bytes(size_t count, size_t way)
 {
     return way < count + 1 ? way : count + 1;

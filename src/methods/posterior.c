@@ -1,10 +1,10 @@
-/* posterior.c - posteriors of clusters' means from their counts and sums. */
+/* posterior.c - posteriors of cluster means from counts and sums. */
 #include "methods/posterior.h"
 
 #include <math.h>
 
-/* The mean's variance is s = 1 / (1/sigma_0 + N/sigma) and its place s (sum/sigma + mu_0/sigma_0);
- * a point's variance under it is s + sigma. */
+/* The posterior of the mean has variance s = 1 / (1/sigma_0 + N/sigma) and mean s (sum/sigma +
+ * mu_0/sigma_0); the predictive variance of a point is s + sigma. */
 void imp_posterior_place(imp_clusters *clusters, size_t c, const imp_base *base)
 {
     double members = clusters->weight[c];
@@ -51,7 +51,7 @@ void imp_posterior_place_all(imp_run *run, imp_base *base, double *mu_0)
 {
     const imp_points *points = &run->points;
     imp_clusters *clusters = &run->clusters;
-    /* the labelled points' shares come first, and mu_0 is theirs alone */
+    /* the labelled points' shares come first, and only they determine mu_0 */
     size_t labeled = imp_points_count(points) - points->unlabeled_count;
     imp_shares first = {.share = run->shares.share, .count = labeled};
     imp_shares rest = {.share = run->shares.share + labeled, .count = run->shares.count - labeled};

@@ -1,9 +1,9 @@
 /*
- * posterior.h - clusters of a Dirichlet process mixture whose means are integrated out: what map-dp
- * and gibbs share.
+ * posterior.h - clusters of a Dirichlet process mixture whose means are integrated out: shared by
+ * map-dp and gibbs.
  *
  * A cluster is the posterior of its mean given its members, and is scored by the predictive density
- * times how many they are.
+ * times their number.
  */
 #ifndef IMP_METHODS_POSTERIOR_H
 #define IMP_METHODS_POSTERIOR_H
@@ -17,10 +17,11 @@ typedef struct imp_base {
     const double *mu_0; /* (dimensions) */
 } imp_base;
 
-/* Places cluster c by its weight, which counts its members, and their sum. */
+/* Places cluster c from its weight, the number of its members, and their sum. */
 void imp_posterior_place(imp_clusters *clusters, size_t c, const imp_base *base);
 
-/* Point x joins cluster c (by = 1) or leaves it (by = -1); the cluster is not placed anew. */
+/* Point x joins cluster c (by = 1) or leaves it (by = -1); does not update its mean and variance.
+ */
 void imp_posterior_join(imp_clusters *clusters, size_t c, const float *x, double by);
 
 /* ln alpha + ln N(x; mu_0, sigma_0 + sigma): the score of a new cluster. */
@@ -30,7 +31,7 @@ double imp_posterior_new(const imp_base *base, double alpha, const float *x, siz
  * becomes the mean of the class means. */
 imp_status imp_posterior_begin(imp_run *run, imp_base *base, double *mu_0, imp_error *error);
 
-/* Places all clusters by the shares, those of labelled points first, and mu_0 with them. */
+/* Places all clusters and mu_0 from the shares, those of labelled points first. */
 void imp_posterior_place_all(imp_run *run, imp_base *base, double *mu_0);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * propagate.c - labels spread over a graph of neighbours (Zhou et al., 2004).
+ * propagate.c - label propagation over a graph of neighbours (Zhou et al., 2004).
  *
- * Every point is tied to its seven nearest ones (fewer where classes have fewer than 14 points on
- * average), and to those whose nearest it is, by exp(-d^2 / r r') where r is how far the last of a
- * point's neighbours is (Zelnik-Manor and Perona, 2004): so ties
- * have no scale, neither that of all points nor that of a crowded corner. With ties divided by the
- * roots of both ends' sums, what a point has of each class is nine tenths of what its neighbours
- * have and one tenth of its own label, in thirty rounds.
+ * Every point has edges to its seven nearest neighbours (fewer if classes have fewer than 14 points
+ * on average) and to the points of which it is a neighbour, with weight exp(-d^2 / r r'), where r
+ * is the distance of a point's last neighbour (Zelnik-Manor and Perona, 2004): so weights adapt to
+ * the local scale. Weights are normalised symmetrically by the degrees. In each of thirty
+ * iterations the class scores of a point become nine tenths of its neighbours' scores plus one
+ * tenth of its own label.
  */
 #include "methods/propagate.h"
 
@@ -24,7 +24,7 @@ enum {
     MOST_NEIGHBORS = 7,
     LEAST_NEIGHBORS = 2,
     ROUNDS = 30,
-    TOGETHER = 64, /* points that look for their neighbours at once */
+    TOGETHER = 64, /* points whose neighbours are searched together */
 };
 
 static const float passed_on = 0.9F;
@@ -42,7 +42,7 @@ typedef struct graph {
     size_t n, d, way, near;
     uint32_t *neighbor; /* (n, near) */
     double *distance;   /* (n, near), squared, ascending */
-    tie *ties;          /* of point i: first[i] .. first[i + 1] */
+    tie *ties;          /* of point i: first[i] .. first[i + 1] - 1 */
     size_t *first;
     const float *from; /* (n, way) */
     float *to;
@@ -61,7 +61,7 @@ static double squared_distance(const float *a, const float *b, size_t d)
     return sum;
 }
 
-/* Point `other` at that distance comes in among the nearest so far; of equals the first stays. */
+/* Inserts point `other` among the nearest so far; ties go to the first. */
 static void insert(uint32_t *neighbor, double *distance, size_t *count, size_t most, uint32_t other,
                    double far)
 {
@@ -89,7 +89,7 @@ static void find_neighbors(graph *g, size_t i, const float *product)
         if (k != i)
             insert(neighbor, distance, &count, g->near, (uint32_t)k,
                    g->square[i] + g->square[k] - 2 * (double)product[k]);
-    /* The products are rounded, and points that nearly coincide need better. */
+    /* The products are inaccurate for points that nearly coincide, so recompute. */
     for (size_t k = 0; k < count; k++) {
         const float *other = g->rows + neighbor[k] * g->d;
         distance[k] = squared_distance(g->rows + i * g->d, other, g->d);
@@ -114,7 +114,7 @@ static void find_block(size_t block, int worker, void *context)
     imp_first_failure_note(&g->failure, block, status, &error);
 }
 
-/* ---- ties ---- */
+/* ---- edges ---- */
 
 static bool is_neighbor(const graph *g, size_t i, size_t other)
 {
@@ -124,7 +124,7 @@ static bool is_neighbor(const graph *g, size_t i, size_t other)
     return false;
 }
 
-/* exp(-d^2 / r r'); coinciding points are tied as closely as may be. */
+/* exp(-d^2 / r r'); 1 for coinciding points. */
 static float weight_of(const graph *g, size_t i, size_t k)
 {
     size_t other = g->neighbor[i * g->near + k], last = g->near - 1;
@@ -133,7 +133,7 @@ static float weight_of(const graph *g, size_t i, size_t k)
     return (float)(far > 0 ? exp(-far / fmax(radii, 1e-3 * far)) : 1);
 }
 
-/* Ties in both directions, divided by the roots of both ends' sums. */
+/* Edges in both directions, normalised symmetrically by the degrees. */
 static void make_ties(graph *g, double *sum)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -169,7 +169,7 @@ static void make_ties(graph *g, double *sum)
         }
 }
 
-/* ---- rounds ---- */
+/* ---- iterations ---- */
 
 static void pass_block(size_t block, int worker, void *context)
 {
@@ -185,7 +185,7 @@ static void pass_block(size_t block, int worker, void *context)
         }
 }
 
-/* What every point has of each class at the end, in one of the two arrays. */
+/* The final class scores of every point, in one of the two arrays. */
 static const float *spread(graph *g, const int32_t *label, size_t labeled, float *one, float *other)
 {
     size_t blocks = (g->n + TOGETHER - 1) / TOGETHER;
@@ -207,7 +207,7 @@ static const float *spread(graph *g, const int32_t *label, size_t labeled, float
 
 /* ---- all of it ---- */
 
-/* With more neighbours than half a class has, labels would spread to other classes. */
+/* With more neighbours than half a class, labels would spread to other classes. */
 static size_t neighbors_for(size_t n, size_t way)
 {
     size_t near = n / (2 * way);

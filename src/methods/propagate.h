@@ -1,6 +1,6 @@
 /*
- * propagate.h - labels for unlabelled points, by way of their neighbours: what a few labels can
- * reach when points of a class lie in a chain or in several heaps.
+ * propagate.h - label propagation: labels for unlabelled points by way of their neighbours, for
+ * classes that form chains or several clusters.
  */
 #ifndef IMP_METHODS_PROPAGATE_H
 #define IMP_METHODS_PROPAGATE_H
@@ -10,18 +10,18 @@
 
 #include <imp/status.h>
 
-/* Points that may take part; the time grows with their square. */
+/* Limits on labelled and unlabelled points; the time grows with their square. */
 enum { IMP_MOST_PROPAGATING = 2000, IMP_MOST_PROPAGATED = 2000 };
 
-/* Gives each of the `unlabeled` points that follow `labeled` ones in `rows` the class that most
- * reaches it, or IMP_UNLABELED where none does, and in `sure` that class's share of what does.
- * Labels are 0 .. way-1. The same bits on any number of threads; IMP_ENOMEM. */
+/* Gives each of the `unlabeled` points that follow the `labeled` ones in `rows` the class with the
+ * highest score, or IMP_UNLABELED if none reaches it; `sure` receives that class's fraction of the
+ * total score. Labels are 0 .. way-1. The same bits on any number of threads; IMP_ENOMEM. */
 imp_status imp_propagate(const float *rows, size_t d, const int32_t *label, size_t labeled,
                          size_t unlabeled, size_t way, int32_t *found, double *sure,
                          imp_error *error);
 
-/* Puts those of the `count` rows from `begin` on that have a label before the others, which take
- * their places, with labels and weights; how many have one. */
+/* Moves those of the `count` rows from `begin` on that have a label, with labels and weights,
+ * before the others; returns their number. */
 size_t imp_keep_labeled(float *rows, size_t d, int32_t *label, double *weight, size_t begin,
                         size_t count);
 

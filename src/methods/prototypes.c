@@ -1,7 +1,7 @@
 /*
  * prototypes.c - prototypical networks (Snell et al.): Equations 3 and 4 of the paper.
  *
- * One cluster per class at the mean of its supports, of variance 1 or of a learned one. Unlabelled
+ * One cluster per class at the mean of its supports, with variance 1 or a learned one. Unlabelled
  * points are ignored.
  */
 #include "methods/labeled_means.h"

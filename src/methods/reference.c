@@ -1,5 +1,5 @@
 /*
- * reference.c - keeping labelled points, and how far other points are from them.
+ * reference.c - keeps labelled points, and computes the distances of other points from them.
  */
 #include "methods/reference.h"
 
@@ -15,7 +15,7 @@
 
 enum {
     TOGETHER = 64,      /* points that one thread takes at a time */
-    MOST_MEASURED = 500 /* of the labelled ones, spread evenly, by which others are judged */
+    MOST_MEASURED = 500 /* labelled points, evenly spaced, whose distances are measured */
 };
 
 static void multiply(const imp_reference *reference, const float *x, float *row)
@@ -26,7 +26,7 @@ static void multiply(const imp_reference *reference, const float *x, float *row)
 
 static double squared_distance(const float *a, const float *b, size_t d)
 {
-    /* Four sums, which a processor adds side by side. */
+    /* Four independent sums, for instruction-level parallelism. */
     double sum[4] = {0};
     size_t j = 0;
     for (; j + 4 <= d; j += 4)
@@ -41,7 +41,7 @@ static double squared_distance(const float *a, const float *b, size_t d)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* To the nearest one but for number `own`. */
+/* The squared distance to the nearest, except number `own`. */
 static double nearest(const imp_reference *reference, const float *row, size_t own)
 {
     double least = INFINITY;
@@ -98,7 +98,7 @@ imp_status imp_reference_distances(const imp_reference *reference, const float *
 
 /* ---- taking points ---- */
 
-/* What features of different units are multiplied by. */
+/* The factors for features of different units. */
 static imp_status find_factor(imp_reference *reference, const float *x, size_t n, imp_error *error)
 {
     size_t d = reference->dimensions;
@@ -123,8 +123,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Keeps distances, of so many of the labelled points, of those whose class has another, in
- * ascending order; how many they are. */
+/* Of the first `measured` distances keeps those of points whose class has another point, in
+ * ascending order; returns their number. */
 static size_t keep_known(const int32_t *label, size_t count, double *distance, size_t measured)
 {
     size_t known = 0;
@@ -140,7 +140,7 @@ static size_t keep_known(const int32_t *label, size_t count, double *distance, s
     return known;
 }
 
-/* The labelled points of the sample, multiplied. */
+/* Takes the labelled points of the sample, multiplied by the factors. */
 imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample, imp_error *error)
 {
     size_t d = sample->dimensions, count = 0;

@@ -1,10 +1,10 @@
 /*
- * reference.h - the labelled points that stay with a mixture (sample.h): what is far from all of
- * them is none of its classes.
+ * reference.h - the labelled points that a mixture keeps (sample.h): a point far from all of them
+ * belongs to none of its classes.
  *
- * Clusters cannot tell that as well. Their metric is the one that tells classes apart, and may have
- * dropped what strange points are strange by, such as their length; and unlabelled points that
- * moved them may be of other kinds.
+ * Clusters are worse at this: their metric was chosen to separate the classes and may have dropped
+ * what makes outliers different, such as their length; and unlabelled points of other kinds may
+ * have moved them.
  */
 #ifndef IMP_METHODS_REFERENCE_H
 #define IMP_METHODS_REFERENCE_H
@@ -18,22 +18,21 @@
 
 typedef struct imp_reference {
     size_t count, dimensions;
-    float *rows; /* (count, dimensions), multiplied by: */
-    float
-        *factor; /* (dimensions); NULL where features have one unit, and points are as they came */
+    float *rows;   /* (count, dimensions), multiplied by `factor` */
+    float *factor; /* (dimensions); NULL if features have one unit, and points are unchanged */
 } imp_reference;
 
-/* Takes the labelled points of a sample. *distance becomes (*known) new squared distances,
- * ascending: of each that has another of its class, to the nearest other one. Release both whatever
- * is returned; IMP_ENOMEM. */
+/* Takes the labelled points of a sample. *distance receives (*known) new squared distances,
+ * ascending: from each point whose class has another to the nearest other point. Release both even
+ * on failure: IMP_ENOMEM. */
 imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample, double **distance,
                               size_t *known, imp_error *error);
 
-/* The points again, after others came into the sample; told by the same features. */
+/* Updates the points after the sample has changed, with the same factors. */
 imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample,
                                imp_error *error);
 
-/* far(n) = the squared distance of each point to the nearest of them, of which there is one. */
+/* far(n) = the squared distance of each point to the nearest of them; there must be one. */
 imp_status imp_reference_distances(const imp_reference *reference, const float *x, size_t n,
                                    double *far, imp_error *error);
 

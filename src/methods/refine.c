@@ -1,11 +1,11 @@
 /*
- * refine.c - soft assignments of many points, and the means by them: steps 4 and 5 of Algorithm 1
- * where no gradient is wanted, so that shares need not be kept.
+ * refine.c - soft assignments of many points and the weighted means: steps 4 and 5 of Algorithm 1
+ * without a gradient, so that shares need not be stored.
  *
- * As in classify.c, whole numbers tell first which clusters matter to a point; their densities are
- * then computed in double precision. Points are taken in blocks, and these in parts, that are cut
- * by size. A part has sums of its own; they are added up in the order of the parts, and the blocks'
- * in the order of the blocks, which ranks take in turn.
+ * As in classify.c, integer scores first show which clusters matter to a point; their densities are
+ * then computed in double precision. Points are divided by size into blocks, and these into parts.
+ * A part has its own sums; they are added in the order of the parts, and those of blocks in the
+ * order of the blocks, which ranks take in turn.
  */
 #include "methods/refine.h"
 
@@ -20,26 +20,26 @@
 #include "methods/columns.h"
 
 enum {
-    GROUP = IMP_NEAREST_POINTS, /* points whose shares are summed together */
+    GROUP = IMP_NEAREST_POINTS, /* points whose shares are computed together */
     MOST_PART = 16 * GROUP,     /* points that one thread takes at a time */
-    MOST_PARTS = 64,            /* of a block, which all threads take together: each has sums */
+    MOST_PARTS = 64,            /* parts of a block, each with its own sums */
     LEAST_PARTS = 4,
-    MOST_VALUES = 1 << 22,       /* of all sums together, unless there are so few parts, */
-    MOST_POINT_VALUES = 1 << 23, /* and of the points of a block */
-    FEW = 256,                   /* points, or clusters, for which whole numbers do not pay */
+    MOST_VALUES = 1 << 22,       /* values of all sums together, unless there are very few parts */
+    MOST_POINT_VALUES = 1 << 23, /* values of the points of a block */
+    FEW = 256,                   /* with fewer points or clusters integer scores do not pay */
     FEW_CLUSTERS = 16,
-    MERGED = 16 /* clusters whose sums one thread adds up at a time */
+    MERGED = 16 /* clusters whose sums one thread adds at a time */
 };
 
-/* What a thread works with. */
+/* The memory of one thread. */
 typedef struct workspace {
     imp_rounded points;
     int32_t *scores;                 /* (GROUP, columns) */
     int32_t *maximum, *second, *row; /* by slot of the columns */
     uint32_t *candidate;             /* clusters that a point may have a share in */
-    uint32_t *members;               /* by cluster: points of the group that may have one in it, */
-    uint32_t *member;                /* (clusters, GROUP): which ones, */
-    double *z;                       /* (clusters, GROUP): log densities, then shares */
+    uint32_t *members; /* by cluster: points of the group that may have a share in it */
+    uint32_t *member;  /* (clusters, GROUP): which ones */
+    double *z;         /* (clusters, GROUP): log densities, then shares */
 } workspace;
 
 /* Sums of a part's points. */
@@ -54,12 +54,12 @@ typedef struct pass {
     const imp_kernels *kernels;
     const imp_crew *crew;
     int threads;
-    bool rough; /* whether whole numbers are used */
+    bool rough; /* whether integer scores are used */
     imp_columns columns;
-    double window;      /* densities that are less than the largest by more do not count */
+    double window;      /* log densities below the largest by more than this are ignored */
     size_t labels;      /* one more than the largest label of a cluster */
-    size_t *of_label;   /* (labels + 1): where in by_label the clusters of a label begin */
-    uint32_t *by_label; /* clusters that have one */
+    size_t *of_label;   /* (labels + 1): where the clusters of a label begin in by_label */
+    uint32_t *by_label; /* clusters that have a label, sorted by it */
     size_t part, parts; /* points of a part, and parts of a block */
     partial partials[MOST_PARTS];
     double *values;        /* their memory */
@@ -89,7 +89,7 @@ void imp_share_out(const imp_kernels *kernels, const imp_clusters *clusters,
             z[i] = i == nearest;
 }
 
-/* The largest density of point r, as whole numbers tell it. */
+/* The largest log density of point r, from integer scores. */
 static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t *scores)
 {
     const imp_columns *columns = &p->columns;
@@ -106,7 +106,7 @@ static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t
     return most;
 }
 
-/* The clusters in which point r, which has no label, may have a share that counts. */
+/* The clusters in which the unlabelled point r may have a share that matters. */
 static size_t find_candidates(const pass *p, workspace *w, size_t r)
 {
     const imp_columns *columns = &p->columns;
@@ -144,7 +144,7 @@ static size_t clusters_of_label(const pass *p, workspace *w, size_t label)
 
 /* ---- a part of a block ---- */
 
-/* Notes for each cluster which points of the group may have a share in it. */
+/* Lists for each cluster the points of the group that may have a share in it. */
 static void gather(const pass *p, workspace *w, size_t number)
 {
     if (p->rough)
@@ -178,7 +178,7 @@ static void find_densities(const pass *p, workspace *w, const float *rows, doubl
     }
 }
 
-/* Too far from all of them for a density, even as a logarithm: point r goes to the nearest. */
+/* Too far from all clusters even for a log density: point r goes to the nearest. */
 static void give_to_nearest(const pass *p, workspace *w, size_t r)
 {
     double *taker = NULL, least = INFINITY;
@@ -198,7 +198,7 @@ static void give_to_nearest(const pass *p, workspace *w, size_t r)
         *taker = 0;
 }
 
-/* The points of a group whose rows these are; the first has that number. */
+/* Processes a group of points with these rows; the first has index `number`. */
 static void share_group(const pass *p, workspace *w, size_t number, const float *rows, size_t count,
                         const partial *to)
 {
@@ -255,7 +255,7 @@ static void share_part(size_t part, int worker, void *context)
                     end - begin < GROUP ? end - begin : GROUP, to);
 }
 
-/* Adds what the parts of the block have for some clusters, part by part. */
+/* Adds the sums of the block's parts, in order, for some clusters. */
 static void merge(size_t some, int worker, void *context)
 {
     (void)worker;
@@ -307,7 +307,8 @@ static imp_status sort_by_label(pass *p, imp_error *error)
     p->by_label = imp_allocate(clusters->count, sizeof *p->by_label);
     if (!p->of_label || !p->by_label)
         return imp_fail_memory(error, "the clusters of the classes");
-    size_t *next = p->of_label + 1; /* where a label's next cluster goes: in the end, its end */
+    size_t *next =
+        p->of_label + 1; /* where a label's next cluster goes; finally the end of the label */
     for (size_t c = 0; c < clusters->count; c++)
         if (clusters->label[c] >= 0)
             next[clusters->label[c] + 1]++;
@@ -319,7 +320,7 @@ static imp_status sort_by_label(pass *p, imp_error *error)
     return IMP_OK;
 }
 
-/* How points are cut into parts, and memory for the sums of a block's. */
+/* Divides points into parts and allocates the sums of a block's parts. */
 static imp_status create_partials(pass *p, imp_error *error)
 {
     size_t n = p->source->count, k = p->clusters->count, values;
@@ -351,7 +352,7 @@ static size_t list_rooms(const pass *p, workspace *w, imp_room rooms[ROOMS])
     const imp_columns *columns = &p->columns;
     size_t k = p->clusters->count, slots = p->rough ? columns->groups * p->kernels->lanes : 0;
     const imp_room all[ROOMS] = {
-        /* nearest_over() writes to a place for every column behind what was found before */
+        /* nearest_over() may write one entry per column after those already found */
         IMP_ROOM(w->candidate, k + (p->rough ? columns->count : 0), 1),
         IMP_ROOM(w->members, k, 1),
         IMP_ROOM(w->member, k, GROUP),
@@ -389,7 +390,7 @@ static imp_status create_workspaces(pass *p, imp_error *error)
     return enough ? IMP_OK : imp_fail_memory(error, "the points' shares");
 }
 
-/* The sums of this rank's next block, if there is one for it. */
+/* Sums this rank's next block, if there is one. */
 static imp_status sum_block(pass *p, imp_reader *reader, size_t begin, imp_error *error)
 {
     size_t n = p->source->count, block = p->part * p->parts;
@@ -403,8 +404,8 @@ static imp_status sum_block(pass *p, imp_reader *reader, size_t begin, imp_error
     return IMP_OK;
 }
 
-/* Adds the blocks that the ranks have just summed, from `begin` on, in their order. Memory holds
- * one at a time: rank r's goes to all, each of which adds it. */
+/* Adds the blocks that the ranks have just summed, from `begin` on, in order. Rank r's sums are
+ * broadcast and added on every rank, so memory holds one at a time. */
 static imp_status add_round(pass *p, size_t begin, double *own, imp_error *error)
 {
     const imp_ranks *ranks = p->crew->ranks;
@@ -475,7 +476,7 @@ imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, co
         origin = imp_allocate(clusters->dimensions, sizeof *origin);
         status = origin ? imp_source_center(source, origin, &radius, error)
                         : imp_fail_memory(error, "the points' shares");
-        if (!status) /* classes do not matter to it: all clusters are of one */
+        if (!status) /* classes do not matter here, so all clusters count as one class */
             status = imp_columns_create(&p.columns, clusters, 0, true, origin, radius, error);
         p.rough = p.columns.sections > 0;
     }

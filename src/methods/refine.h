@@ -1,6 +1,5 @@
 /*
- * refine.h - steps 4 and 5 of Algorithm 1 for many points: shares in the clusters, and the means
- * that follow from them.
+ * refine.h - steps 4 and 5 of Algorithm 1 for many points: soft assignments and the weighted means.
  */
 #ifndef IMP_METHODS_REFINE_H
 #define IMP_METHODS_REFINE_H
@@ -10,18 +9,18 @@
 #include "methods/crew.h"
 #include "methods/point_source.h"
 
-/* Of one point: z[i] is its squared distance to cluster candidate[i], of which there must be one,
- * and becomes its share there, the normalised density. Where the point is too far from all of them
- * for a density, even as a logarithm, the nearest takes all. */
+/* Turns the squared distances z[i] of one point to clusters candidate[i], of which there must be at
+ * least one, into its shares, the normalised densities. If the point is too far from all of them
+ * even for a log density, the nearest takes all. */
 void imp_share_out(const imp_kernels *kernels, const imp_clusters *clusters,
                    const uint32_t *candidate, size_t count, double *z);
 
 /* Moves each cluster to the mean of all points of the source, weighted by their shares, and drops
- * what nobody joined (imp_means_finish()). A point with a label has shares in the clusters of that
- * label alone, of which there must be one. Shares are computed in double precision; those that
- * could not add up to a millionth of IMP_LEAST_WEIGHT over all points are left out. No result
- * depends on the number of threads or ranks, nor does memory grow with the points. Fails as the
- * source does, and with IMP_ENOMEM; the means are then as they were, the weights are not. */
+ * empty clusters (imp_means_finish()). A labelled point has shares only in the clusters of its
+ * label, of which there must be one. Shares are computed in double precision; those that could not
+ * add up to a millionth of IMP_LEAST_WEIGHT over all points are left out. Results do not depend on
+ * the number of threads or ranks, and memory does not grow with the points. Fails as the source
+ * does, and with IMP_ENOMEM; the means are then unchanged, but not the weights. */
 imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, const imp_crew *crew,
                       imp_error *error);
 

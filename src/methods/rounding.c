@@ -1,20 +1,20 @@
-/* rounding.c - the step that points are counted in, and what that loses. */
+/* rounding.c - quantises points and bounds the error. */
 #include "methods/rounding.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Lengths between which floats neither lose digits nor overflow when squared. */
+/* Lengths whose squares neither underflow nor overflow in float. */
 #define LEAST_LENGTH 1e-15
 #define MOST_LENGTH 1e15
 
-/* The sums of floats that squares are may be off by this part of them. */
+/* The relative error of a float sum of squares. */
 static double square_error(double dimensions)
 {
     return (dimensions + 8) * FLT_EPSILON;
 }
 
-/* Measures all points from the origin; what lies beyond the radius gets no row. Returns the largest
+/* Measures all points from the origin; those beyond the radius get no row. Returns the largest
  * length of those inside. */
 static double measure(const imp_frame *frame, imp_rounded *points)
 {
@@ -41,15 +41,15 @@ void imp_round_points(const imp_frame *frame, imp_rounded *points)
 {
     double d = (double)frame->dimensions, longest = measure(frame, points);
     double step =
-        fmax(longest, frame->reach / 2) / IMP_LONGEST_ROW; /* so that |c|^2 / 2 fits, too */
+        fmax(longest, frame->reach / 2) / IMP_LONGEST_ROW; /* so that |c|^2 / 2 fits too */
     double center_step = frame->reach / IMP_LONGEST_ROW, unit = 2 * step * center_step;
     points->by =
         (imp_rounding){.usable = d <= IMP_MOST_DIMENSIONS && can_be_squared(step * IMP_LONGEST_ROW),
                        .per_step = 1 / step,
                        .ratio = center_step / step,
                        .unit = unit};
-    /* Rows x and c are without the fractions e and f of a step, so that a product xc lacks
-     * (x + e)f + ec, in which |e| and |f| are at most: */
+    /* Rows x and c lack the fractions e and f of a step, so a product xc lacks (x + e)f + ec, where
+     * |e| and |f| are at most: */
     double lost = IMP_MOST_ROUNDING * sqrt(d);
     double error = unit * (lost * (IMP_LONGEST_ROW + lost) + IMP_HALF_SQUARE_ERROR);
     double per_length = unit * lost / step, per_square = square_error(d);
@@ -65,7 +65,7 @@ void imp_round_points(const imp_frame *frame, imp_rounded *points)
 
 /* ---- 8 bits ---- */
 
-/* Coordinates, not lengths, limit the step here; and what each point lost is measured. */
+/* Here coordinates, not lengths, limit the step, and the error of each point is measured. */
 void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
 {
     const imp_kernels *kernels = frame->kernels;
@@ -81,7 +81,7 @@ void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
                                 .per_step = 1 / step,
                                 .ratio = center_step / step,
                                 .unit = 2 * step * center_step};
-    /* |c|^2 / 2 was a float three times and is then cut to a whole number */
+    /* |c|^2 / 2 was rounded to float three times and then truncated to an integer */
     double error = 3 * FLT_EPSILON * pow(frame->reach, 2) + points->by.unit;
     for (size_t r = 0; r < points->count; r++) {
         points->inside[r] = points->inside[r] && points->by.usable;

@@ -1,9 +1,9 @@
 /*
- * rounding.h - points in whole numbers, and how far off the distances can be that follow from them.
+ * rounding.h - quantised points, and bounds on the error of distances computed from them.
  *
- * Kernels compare points with clusters in rows of 16 or 8 bits per coordinate, counted in steps
- * from an origin (kernels.h). What rounding took away is bounded, so that whoever needs the exact
- * answer knows which distances to compute again.
+ * Kernels compare points with clusters in rows of 16 or 8 bits per coordinate, in steps relative to
+ * an origin (kernels.h). The quantisation error is bounded, so that callers who need the exact
+ * result know which distances to recompute.
  */
 #ifndef IMP_METHODS_ROUNDING_H
 #define IMP_METHODS_ROUNDING_H
@@ -15,28 +15,28 @@
 
 #include "kernels/kernels.h"
 
-/* What rows are counted from, and how far they reach. */
+/* The origin and range of rows. */
 typedef struct imp_frame {
     const imp_kernels *kernels;
     size_t dimensions;
     const float *origin;
-    double radius; /* points beyond it are not rounded */
+    double radius; /* points beyond it are not quantised */
     double reach;  /* no cluster's row is longer than this; not 0 */
 
-    /* Where rows are bytes: no coordinate of a cluster is larger than this, not 0, and no cluster
-     * lies farther than `lost` from its row. */
+    /* For byte rows: the largest coordinate of a cluster, not 0, and the largest distance of a
+     * cluster from its row. */
     double extent, lost;
 } imp_frame;
 
-/* How squared distances follow from scores: |x|^2 - unit * score, x counted from the origin. */
+/* Squared distances from scores: |x|^2 - unit * score, with x relative to the origin. */
 typedef struct imp_rounding {
     bool usable;
-    double per_step; /* 1 over the step of the points' rows */
-    double ratio;    /* the clusters' step by that */
+    double per_step; /* reciprocal of the step of the points' rows */
+    double ratio;    /* the clusters' step divided by that step */
     double unit;     /* twice the product of both steps */
 } imp_rounding;
 
-/* Points that are rounded together; the caller fills in the first part. */
+/* Points quantised together; the caller fills in the first part. */
 typedef struct imp_rounded {
     size_t count;
     const float *point[IMP_NEAREST_POINTS];
@@ -44,9 +44,8 @@ typedef struct imp_rounded {
 
     imp_rounding by;
     double square[IMP_NEAREST_POINTS], length[IMP_NEAREST_POINTS]; /* from the origin */
-    double error[IMP_NEAREST_POINTS]; /* the most by which a squared distance is off */
-    bool inside[IMP_NEAREST_POINTS];  /* those that have a row: within the radius, not just by
-                                         rounding */
+    double error[IMP_NEAREST_POINTS]; /* bound on the error of a squared distance */
+    bool inside[IMP_NEAREST_POINTS];  /* those that have a row: safely within the radius */
 } imp_rounded;
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points);

@@ -1,4 +1,4 @@
-/* rule.c - the numbers of Algorithm 1 by name, completed and checked. */
+/* rule.c - the parameters of Algorithm 1: named, completed and checked. */
 #include "methods/rule.h"
 
 #include "base/value.h"
@@ -29,7 +29,7 @@ static const imp_option_info options[] = {
      .most = INFINITY,
      .initial = IMP_AUTO},
     {.name = "cluster-steps",
-     .help = "how often to repeat the clustering",
+     .help = "number of clustering passes",
      .kind = IMP_INTEGER,
      .least = 1,
      .most = 1e6,

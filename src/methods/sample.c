@@ -1,9 +1,9 @@
 /*
- * sample.c - which points stay, of all that came.
+ * sample.c - decides which of all points stay in the sample.
  *
- * Every point has a place in line, a random number that follows from how many came before it. Where
- * there is no room, the last in line of the largest kind goes; so of each kind those first in line
- * stay, whatever the order and the number of calls.
+ * Every point has a random priority, which depends only on how many points came before it. If there
+ * is no room, the point of lowest priority of the largest kind is dropped; so each kind keeps those
+ * of highest priority, however the points were divided into calls.
  */
 #include "methods/sample.h"
 
@@ -16,19 +16,19 @@
 #include "base/random.h"
 
 enum {
-    ENOUGH = 5,    /* points by which a class is known */
-    PART_NEW = 4,  /* one should choose again when one in so many of the points is new, */
-    PART_KINDS = 4 /* or one in so many of the classes */
+    ENOUGH = 5,    /* points with which a class counts as known */
+    PART_NEW = 4,  /* choose again when one in this many points is new */
+    PART_KINDS = 4 /* or one in this many classes */
 };
 
-/* Where a point stands in line; never 0. */
+/* The priority of a point: the smaller, the better; never 0. */
 static uint64_t place_of(uint64_t arrival)
 {
     imp_random random = imp_random_start(0, IMP_STREAM_SAMPLE, arrival);
     return imp_random_u64(&random) | 1;
 }
 
-/* The number of a kind where there are so many classes. */
+/* The index of a kind, given the number of classes. */
 static size_t kind_of(int32_t label, size_t classes)
 {
     return label >= IMP_UNLABELED ? (size_t)(label + 1) : classes + 1 + (size_t)(-2 - label);
@@ -44,7 +44,7 @@ static size_t most_labeled(const imp_sample *sample)
     return 2 * sample->classes > IMP_MOST_LABELED ? 2 * sample->classes : IMP_MOST_LABELED;
 }
 
-/* Other kinds of which so many came; what there was of them is gone. */
+/* Replaces the kinds and their counts. */
 static void take_kinds(imp_sample *sample, size_t classes, size_t strangers, double *seen,
                        imp_stratum *stratum)
 {
@@ -57,7 +57,7 @@ static void take_kinds(imp_sample *sample, size_t classes, size_t strangers, dou
     imp_sample_count(sample);
 }
 
-/* Arrays for take_kinds(), of zeros. */
+/* Zeroed arrays for take_kinds(). */
 static imp_status make_kinds(size_t kinds, double **seen, imp_stratum **stratum, imp_error *error)
 {
     *seen = imp_allocate_zeroed(kinds, sizeof **seen);
@@ -90,7 +90,7 @@ imp_status imp_sample_make_room(imp_sample *sample, size_t classes, size_t stran
     return IMP_OK;
 }
 
-/* Room for one more point, and some beyond it. */
+/* Makes room for one more point, growing geometrically. */
 static imp_status enlarge(imp_sample *sample, imp_error *error)
 {
     if (sample->count < sample->room)
@@ -115,8 +115,8 @@ static imp_status enlarge(imp_sample *sample, imp_error *error)
     return IMP_OK;
 }
 
-/* The largest kind that a point of `own`, which is not counted yet, competes with; its own if that
- * is as large. */
+/* The largest kind that a point of kind `own`, not counted yet, competes with; ties go to its own.
+ */
 static int32_t largest(const imp_sample *sample, int32_t own)
 {
     int32_t label = own;
@@ -136,7 +136,7 @@ static int32_t largest(const imp_sample *sample, int32_t own)
     return label;
 }
 
-/* The point of that kind that is last in line. */
+/* The point of that kind with the last priority. */
 static size_t last_in_line(const imp_sample *sample, int32_t label)
 {
     size_t last = sample->count;
@@ -162,7 +162,7 @@ static void put(imp_sample *sample, size_t i, const float *x, int32_t label, dou
     sample->news++;
 }
 
-/* Keeps the point, if there is room or it comes before another one. */
+/* Keeps the point if there is room or its priority is better than another's. */
 static imp_status keep(imp_sample *sample, const float *x, int32_t label, double weight,
                        uint64_t arrival, imp_error *error)
 {

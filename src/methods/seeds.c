@@ -1,4 +1,4 @@
-/* seeds.c - where clusters begin: small groups of one half of a sample, joined where the other half
+/* seeds.c - finds initial means: small groups of one half of a sample, merged where the other half
  * cannot tell them apart. */
 #include "methods/seeds.h"
 
@@ -18,24 +18,24 @@
 #include "methods/ward.h"
 
 enum {
-    MOST_POINTS = 8000,    /* of a sample, */
-    MOST_VALUES = 1 << 25, /* and numbers in it */
-    FEWEST_POINTS = 200,   /* however many numbers these are */
-    MOST_GROUPS = 1000,    /* to begin with */
+    MOST_POINTS = 8000,    /* of a sample */
+    MOST_VALUES = 1 << 25, /* values in a sample */
+    FEWEST_POINTS = 200,   /* of a sample, however many values these have */
+    MOST_GROUPS = 1000,    /* initially */
     GROUP = 6,
-    SMALL_GROUP = 3, /* points that they have on average, */
-    FEW = 60,        /* small ones where there are no more points than this */
-    NEIGHBORS = 4,   /* of each group that it may be joined with */
-    AT_ONCE = 10,    /* one of so many groups is joined before means are found again */
+    SMALL_GROUP = 3, /* points per group on average */
+    FEW = 60,        /* with no more points than this, groups are small */
+    NEIGHBORS = 4,   /* neighbours of a group that it may be merged with */
+    AT_ONCE = 10,    /* one in this many groups is merged before means are recomputed */
     FIRST_PASSES = 5,
     PASSES = 3,
-    MOST_BY_WARD = 500, /* clusters that are wanted and made by Ward's rule */
+    MOST_BY_WARD = 500, /* largest wanted number found by Ward's method */
     POINTS_BY_WARD = 4000,
     LAST_PASSES = 10,
 };
 
-/* Evidence that two groups are two: so much in all, and so much more for every point. Without the
- * second any shape that is no Gaussian would be cut to pieces once it has points enough. */
+/* The evidence required that two groups are distinct: a constant plus an amount per point. Without
+ * the latter any non-Gaussian shape would be split once it has enough points. */
 static const double evidence = 5, evidence_per_point = 0.03;
 
 /* ---- the sample ---- */
@@ -48,7 +48,7 @@ typedef struct sample {
     int threads;
 } sample;
 
-/* One point out of each of n stretches of the source, then all in random order. */
+/* One point from each of n equal intervals of the source, then shuffled. */
 static imp_status take_sample(sample *s, const imp_point_source *source, size_t most,
                               imp_error *error)
 {
@@ -91,7 +91,7 @@ static imp_status take_sample(sample *s, const imp_point_source *source, size_t 
 
 /* ---- groups ---- */
 
-/* Groups of the first `made` points of a sample; the others tell them apart. */
+/* Groups of the first `made` points of a sample; the others test them. */
 typedef struct grouping {
     const sample *s;
     size_t made;
@@ -100,7 +100,7 @@ typedef struct grouping {
     double least;
 } grouping;
 
-/* Means of the points made of, as often as said; then everybody's group. */
+/* A few passes of k-means on the first `made` points; then assigns all points. */
 static imp_status settle(grouping *g, size_t passes, imp_error *error)
 {
     const sample *s = g->s;
@@ -133,7 +133,7 @@ static imp_status settle(grouping *g, size_t passes, imp_error *error)
     return status;
 }
 
-/* Groups of those numbers, at the means of their points. */
+/* Starts groups with those numbers, at the means of their points. */
 static imp_status begin_groups(grouping *g, const int32_t *number, size_t count, imp_error *error)
 {
     const sample *s = g->s;
@@ -153,7 +153,7 @@ static imp_status begin_groups(grouping *g, const int32_t *number, size_t count,
     return IMP_OK;
 }
 
-/* ---- joining ---- */
+/* ---- merging ---- */
 
 typedef struct pair {
     double cost;
@@ -170,7 +170,7 @@ static int cheapest_first(const void *x, const void *y)
     return (p->b > q->b) - (p->b < q->b);
 }
 
-/* By how much the points of two groups would come to lie farther from their mean if it were one. */
+/* By how much merging two groups would increase the sum of squared distances from the means. */
 static double cost_of(const imp_clusters *groups, size_t a, size_t b)
 {
     double distance = 0, weight_a = groups->weight[a], weight_b = groups->weight[b];
@@ -180,11 +180,11 @@ static double cost_of(const imp_clusters *groups, size_t a, size_t b)
     return distance * weight_a * weight_b / (weight_a + weight_b);
 }
 
-/* What a round of joining needs. */
+/* The memory of a round of merging. */
 typedef struct joining {
     grouping *g;
     pair *pairs;       /* (groups * NEIGHBORS) */
-    uint32_t *member;  /* (n - made): points held out, group by group, */
+    uint32_t *member;  /* (n - made): held-out points, group by group */
     size_t *first;     /* (groups + 1): where each begins */
     double *t, *share; /* (n) */
     bool *joined;      /* (groups) */
@@ -234,12 +234,12 @@ static void list_members(joining *r)
         begin = r->first[c] += begin;
     for (size_t i = g->s->n; i-- > g->made;)
         r->member[--r->first[g->assignment[i] + 1]] = (uint32_t)i;
-    /* Every first is now that of the group before. */
+    /* Each entry is now that of the group before. */
     memmove(r->first, r->first + 1, groups * sizeof *r->first);
     r->first[groups] = g->s->n - g->made;
 }
 
-/* Evidence beyond what is asked for that held-out points of two groups are of two. */
+/* The evidence, beyond what is required, that the held-out points of two groups are from two. */
 static double apart(joining *r, size_t a, size_t b)
 {
     const imp_clusters *groups = &r->g->groups;
@@ -262,7 +262,7 @@ static double apart(joining *r, size_t a, size_t b)
            evidence_per_point * (double)count;
 }
 
-/* b joins a. */
+/* Merges b into a. */
 static void join_groups(imp_clusters *groups, size_t a, size_t b)
 {
     double all = groups->weight[a] + groups->weight[b];
@@ -285,7 +285,7 @@ static void drop_joined(imp_clusters *groups)
     groups->count = kept;
 }
 
-/* Joins some of the cheapest pairs that are not apart; returns how many. */
+/* Merges some of the cheapest pairs that are not distinct; returns how many. */
 static size_t join_some(joining *r)
 {
     grouping *g = r->g;
@@ -336,7 +336,7 @@ static imp_status join_until_apart(grouping *g, imp_error *error)
 
 /* ---- seeds ---- */
 
-/* Means of the sample's points as they are, by the groups of their reduced ones. */
+/* Means of the sample's original points, by the groups of their projections. */
 static imp_status place_seeds(imp_seeds *seeds, const sample *s, const int32_t *group,
                               size_t groups, imp_error *error)
 {
@@ -401,7 +401,7 @@ static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted,
     return status;
 }
 
-/* The first of a farthest-first traversal, as long as they are different points. */
+/* The first points of a farthest-first traversal, as long as they are distinct. */
 static imp_status find_farthest(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
                                 int threads, imp_error *error)
 {

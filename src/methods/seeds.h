@@ -1,8 +1,8 @@
 /*
- * seeds.h - where clusters begin when nobody says how far apart they are.
+ * seeds.h - initial means of clusters if lambda is not given.
  *
- * Half of a sample makes many small groups by Ward's rule; the other half, which made none of them,
- * tells which neighbours are apart, and those that are not are joined.
+ * One half of a sample is divided into many small groups by Ward's method; the other half decides
+ * which neighbouring groups are distinct, and those that are not are merged.
  */
 #ifndef IMP_METHODS_SEEDS_H
 #define IMP_METHODS_SEEDS_H
@@ -14,20 +14,21 @@
 
 #include "methods/point_source.h"
 
-enum { IMP_FEWEST_FOR_SEEDS = 32 }; /* points, where no number of clusters is wanted */
+enum { IMP_FEWEST_FOR_SEEDS = 32 }; /* points, if no number of clusters is wanted */
 
 typedef struct imp_seeds {
     size_t count;
     float *mean;    /* (count, dimensions) */
-    double within;  /* the mean squared distance of the sample from them */
-    size_t sampled; /* points that were looked at */
-    size_t groups;  /* that it began with */
-    double least;   /* how sure the least sure two of neighbours are apart, in nats; INFINITY */
+    double within;  /* mean squared distance of the sample from them */
+    size_t sampled; /* points in the sample */
+    size_t groups;  /* initial groups */
+    double least;   /* the least evidence that two neighbours are distinct, in nats; INFINITY: none
+                       tested */
 } imp_seeds;
 
-/* As many as the points show, or `wanted` if that is not 0: fewer then only where points coincide.
- * Without a wish there must be IMP_FEWEST_FOR_SEEDS points or more. Release whatever is returned;
- * fails as the source does, and with IMP_ENOMEM. */
+/* Finds as many as the points show, or `wanted` if that is not 0, and then fewer only if points
+ * coincide. If `wanted` is 0 there must be at least IMP_FEWEST_FOR_SEEDS points. Release the seeds
+ * even on failure; fails as the source does, and with IMP_ENOMEM. */
 imp_status imp_seeds_find(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
                           int threads, imp_error *error);
 void imp_seeds_release(imp_seeds *seeds);

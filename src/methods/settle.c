@@ -1,12 +1,11 @@
 /*
- * settle.c - Algorithm 1 where unlabelled points count for less than labelled ones.
+ * settle.c - Algorithm 1 with unlabelled points that weigh less than labelled ones.
  *
  * Growing (step 3) is the paper's, with one threshold for labelled points and another for the
- * others. A labelled point belongs to the nearest cluster of its class, so that the mean of a class
- * that lies in several places does not outlive its purpose; an unlabelled one has soft shares
- * (step 4), and those in clusters that have a label are weighed in the means (step 5). At a
- * threshold of 0 every labelled point is a cluster and the means of the classes are none, so that
- * the nearest neighbour decides.
+ * others. A labelled point belongs to the nearest cluster of its class, so that the initial class
+ * mean of a multi-modal class disappears; an unlabelled one has soft shares (step 4), which are
+ * weighted in the means of labelled clusters (step 5). At a threshold of 0 every labelled point is
+ * a cluster and there are no class means, so the nearest neighbour decides.
  */
 #include "methods/settle.h"
 
@@ -28,7 +27,7 @@ static double weight_of(const imp_settling *given, size_t i)
     return given->labeled_weight ? given->labeled_weight[i] : 1;
 }
 
-/* One cluster per class, and those that λ asks for. */
+/* One cluster per class, and those that lambda adds. */
 static imp_status start(const imp_settling *given, imp_clusters *clusters, imp_error *error)
 {
     imp_points points = labeled_points(given);

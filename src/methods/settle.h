@@ -1,6 +1,6 @@
 /*
- * settle.h - Algorithm 1 for labelled points and unlabelled ones that count for less, each kind
- * with a threshold of its own.
+ * settle.h - Algorithm 1 for labelled points and unlabelled ones of lower weight, each kind with
+ * its own threshold.
  */
 #ifndef IMP_METHODS_SETTLE_H
 #define IMP_METHODS_SETTLE_H
@@ -14,7 +14,7 @@ typedef struct imp_settling {
     size_t dimensions, way;
     const float *labeled;         /* (labeled_count, dimensions) */
     const int32_t *label;         /* (labeled_count): 0 .. way-1 */
-    const double *labeled_weight; /* (labeled_count): what each counts for; NULL: 1 */
+    const double *labeled_weight; /* (labeled_count): the weight of each; NULL: 1 */
     size_t labeled_count;
     const float *unlabeled; /* (unlabeled_count, dimensions) */
     size_t unlabeled_count;
@@ -25,8 +25,8 @@ typedef struct imp_settling {
     size_t steps;
 } imp_settling;
 
-/* Makes clusters of an empty list, with their sums and weights. IMP_EINVAL where a class has no
- * cluster left, IMP_ENOMEM. */
+/* Fills an empty list of clusters, with sums and weights. IMP_EINVAL if a class has no cluster
+ * left, IMP_ENOMEM. */
 imp_status imp_settle(const imp_settling *settling, imp_clusters *clusters, imp_error *error);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * soft_kmeans.c - semi-supervised prototypes (Ren et al.): soft k-means, and soft k-means with one
- * cluster more for distractors.
+ * more cluster for distractors.
  *
- * Class means assign the unlabelled points softly and are then computed again with them. The
- * distractor cluster starts at the origin without a label; its variance sigma_u is learned. As in
- * imp, the assignments are constants to the gradient.
+ * The unlabelled points are softly assigned to the class means, which are then recomputed with
+ * them. The distractor cluster starts at the origin without a label; its variance sigma_u is
+ * learned. As in imp, the assignments are constants to the gradient.
  */
 #include <math.h>
 
@@ -12,8 +12,8 @@
 #include "methods/method.h"
 #include "methods/rule.h"
 
-/* Assigns softly, as often as asked for, and takes the means in between. Labelled points may join
- * only the cluster of their class, so they stay with it. */
+/* Alternates soft assignments and means, as many times as asked for. Labelled points may join only
+ * the cluster of their class, so they stay there. */
 static imp_status assign(imp_run *run, imp_error *error)
 {
     imp_status status = IMP_OK;

@@ -1,11 +1,11 @@
 /*
- * soft_kmeans_masked.c - the third variant of Ren et al.: soft k-means whose unlabelled points pass
- * a learned mask.
+ * soft_kmeans_masked.c - the third variant of Ren et al.: soft k-means with a learned mask on the
+ * unlabelled points.
  *
- * A small network (mask_network.c) looks at how far the unlabelled points are from a class mean and
- * decides how near a point must be to count, and how sharply. The soft assignments are constants to
- * the gradient; the masks are not, neither in the network's weights nor in the distances. There is
- * one refinement, and variances are 1.
+ * A small network (mask_network.c) computes a soft distance threshold for each class from the
+ * distances of the unlabelled points to the class mean. The soft assignments are constants to the
+ * gradient; the masks are not, neither in the network's weights nor in the distances. There is one
+ * refinement, and variances are 1.
  */
 #include <math.h>
 #include <string.h>
@@ -16,18 +16,19 @@
 #include "methods/method.h"
 #include "methods/rule.h"
 
-/* The scratch memory, carved; `count` unlabelled points, numbered in the order they are taken in.
+/* The scratch memory, divided into arrays; `count` unlabelled points, numbered in the order they
+ * are taken.
  */
 typedef struct workspace {
     size_t way, count, dimensions;
     imp_mask_activation *activation; /* (way) */
-    double *members;                 /* (way): how many labelled points a class has */
+    double *members;                 /* (way): labelled points of each class */
     double *class_mean;              /* (way, dimensions): before the refinement */
     double *scale;                   /* (way): mean distance of the unlabelled points to it */
     double *z;                       /* (way, count): the soft assignments */
     double *distance;                /* (way, count): relative to `scale` */
     double *mask;                    /* (way, count) */
-    double *mask_gradient;           /* (count): of one class, as the next two */
+    double *mask_gradient;           /* (count): of one class, like the next two */
     double *distance_gradient;       /* (count) */
     double *class_mean_gradient;     /* (dimensions) */
 } workspace;
@@ -63,7 +64,7 @@ static imp_status reserve(imp_run *run, imp_error *error)
     return imp_run_scratch(run, fits ? total : SIZE_MAX, error);
 }
 
-/* The number among all points of unlabelled point j: labelled points are taken first. */
+/* The index among all points of unlabelled point j: labelled points come first. */
 static size_t unlabeled_point(const imp_points *points, size_t j)
 {
     return imp_points_at(points, imp_points_count(points) - points->unlabeled_count + j);
@@ -100,7 +101,7 @@ static void find_distances(const imp_run *run, workspace *w, size_t c)
         distance[j] = imp_squared_distance(x, w->class_mean + c * w->dimensions, w->dimensions);
         sum += distance[j];
     }
-    /* Where all points lie on the class mean, each is as far as the average. */
+    /* If all points lie on the class mean, each is at average distance. */
     w->scale[c] = sum / (double)w->count;
     for (size_t j = 0; j < w->count; j++)
         distance[j] = w->scale[c] > 0 ? distance[j] / w->scale[c] : 1;

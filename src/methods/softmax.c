@@ -1,5 +1,5 @@
 /*
- * softmax.c - exponentials of scores, always of differences to the largest, so that none overflows.
+ * softmax.c - softmax and log-sum-exp, relative to the largest score so that nothing overflows.
  */
 #include "methods/softmax.h"
 

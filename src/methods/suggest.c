@@ -1,11 +1,11 @@
 /*
  * suggest.c - which point to label next.
  *
- * Every point knows the two classes whose answered points are nearest to it, how near they are and
- * which points those are. That is Algorithm 1 with lambda 0, each answered point a cluster, and all
- * that an answer can change is found in one look at every point: the memory does not grow with the
- * classes, nor the time with the answers. A point is never its own neighbour, so what the answered
- * points know of each other is what they would have been taken for: by that the variance is chosen.
+ * For every point we keep the two classes with the nearest answered points, these points and their
+ * distances. That is Algorithm 1 with lambda 0, each answered point being a cluster, and one pass
+ * over the points finds everything an answer changes: memory does not grow with the classes, nor
+ * time with the answers. A point is never its own neighbour, so the neighbours of answered points
+ * give leave-one-out predictions, by which the variance is chosen.
  */
 #include <imp/suggest.h>
 
@@ -24,18 +24,18 @@
 #include "methods/suggest_groups.h"
 
 enum {
-    NOBODY = -1,   /* instead of a point */
-    PART = 1024,   /* points that one thread looks at */
-    FEW = 10,      /* answers that can choose no variance */
+    NOBODY = -1,   /* no point */
+    PART = 1024,   /* points that one thread processes */
+    FEW = 10,      /* with fewer answers no variance is chosen */
     VARIANCES = 12 /* to choose from */
 };
 
-/* Where there are few answers, in parts of the median squared distance from the center. */
+/* The variance with few answers, relative to the median squared distance from the center. */
 static const double usual_sigma = 0.02;
 
 /* The nearest answered points of two classes, the nearer one first. */
 typedef struct neighbors {
-    int32_t class[2], point[2]; /* IMP_UNLABELED and NOBODY where there is none */
+    int32_t class[2], point[2]; /* IMP_UNLABELED and NOBODY if there is none */
     float distance[2];          /* squared; INFINITY */
 } neighbors;
 
@@ -49,8 +49,8 @@ struct imp_suggester {
     double spread;
     imp_groups groups;
     int32_t *answer; /* (points): IMP_UNLABELED where there is none */
-    uint32_t *said;  /* (groups): points of it that are answered or skipped */
-    uint32_t *known; /* points that are answered, in any order */
+    uint32_t *said;  /* (groups): its answered or skipped points */
+    uint32_t *known; /* answered points, in the order of the answers */
     size_t answered, skipped;
     neighbors *near; /* (points) */
 };
@@ -66,7 +66,7 @@ void imp_suggester_options_init(imp_suggester_options *options, size_t size)
 static const neighbors alone = {
     {IMP_UNLABELED, IMP_UNLABELED}, {NOBODY, NOBODY}, {INFINITY, INFINITY}};
 
-/* Another answered point; of equals the one that came first stays. */
+/* Considers an answered point; ties go to the earlier one. */
 static void meet(neighbors *near, int32_t class, int32_t point, float distance)
 {
     if (class == near->class[0]) {
@@ -88,7 +88,7 @@ static void meet(neighbors *near, int32_t class, int32_t point, float distance)
     }
 }
 
-/* A point whose answer comes or goes, on its way past all others. */
+/* A point whose answer is added or removed, compared with all others. */
 typedef struct visit {
     imp_suggester *suggester;
     size_t point;
@@ -125,7 +125,7 @@ static void come(size_t part, int worker, void *context)
                  (float)distance[i - begin]);
 }
 
-/* Only those who knew the point look around again. */
+/* Only points that had it as a neighbour search again. */
 static void go(size_t part, int worker, void *context)
 {
     const visit *v = context;
@@ -167,7 +167,7 @@ static bool is_class(int32_t answer)
     return answer >= 0;
 }
 
-/* The answer of a point becomes another; its group has one more that is answered, or one less. */
+/* Changes the answer of a point and the count of its group. */
 static void note(imp_suggester *suggester, size_t point, int32_t label)
 {
     int32_t group = suggester->groups.of[point], before = suggester->answer[point];
@@ -191,7 +191,7 @@ static imp_status take_back(imp_suggester *suggester, size_t point, imp_error *e
     size_t place = 0;
     while (known[place] != point)
         place++;
-    /* In the order of the answers, by which equals are told apart. */
+    /* Keeps the order of the answers, which breaks ties. */
     memmove(known + place, known + place + 1, (suggester->answered - place - 1) * sizeof *known);
     suggester->answered--;
     imp_status status = visit_all(suggester, point, go, error);
@@ -209,12 +209,12 @@ imp_status imp_suggester_answer(imp_suggester *suggester, size_t point, int32_t 
                                 imp_error *error)
 {
     if (point >= suggester->points)
-        return imp_fail(error, IMP_EINVAL, "there is no point %zu; there are %zu, from 0 on", point,
-                        suggester->points);
+        return imp_fail(error, IMP_EINVAL, "there is no point %zu; there are %zu, numbered from 0",
+                        point, suggester->points);
     if (label < IMP_SKIPPED)
         return imp_fail(error, IMP_EINVAL,
-                        "the answer for point %zu is %d; it is a class from 0 on, -1 to take an "
-                        "answer back, or -2 to skip the point",
+                        "the answer for point %zu is %d; it must be a class, 0 or more, -1 to take "
+                        "an answer back, or -2 to skip the point",
                         point, (int)label);
     if (label == suggester->answer[point])
         return IMP_OK;
@@ -235,17 +235,17 @@ imp_status imp_suggester_answer(imp_suggester *suggester, size_t point, int32_t 
 
 /* ---- how sure ---- */
 
-/* How probable it is that a point is of the nearer of the two classes. */
+/* The probability that a point is of the nearer of the two classes. */
 static double sure_of(const neighbors *near, double sigma)
 {
     if (near->class[0] < 0)
         return 0;
     if (near->class[1] < 0)
-        return 1; /* there is one class */
+        return 1; /* there is only one class */
     return 1 / (1 + exp(-((double)near->distance[1] - near->distance[0]) / (2 * sigma)));
 }
 
-/* The variance by which the answered points would have been guessed with the least loss. */
+/* The variance with the lowest leave-one-out loss on the answered points. */
 static double choose_sigma(const imp_suggester *suggester)
 {
     double best = usual_sigma * suggester->spread, least = INFINITY;
@@ -281,7 +281,7 @@ void imp_suggester_guess(const imp_suggester *suggester, int32_t *label, float *
 
 /* ---- suggestions ---- */
 
-/* Suggestions being put together. */
+/* Suggestions being collected. */
 typedef struct asking {
     const imp_suggester *suggester;
     imp_suggestion *suggestions;
@@ -302,7 +302,7 @@ static void suggest(asking *ask, size_t point, imp_suggestion_reason reason)
     ask->taken[point] = true;
 }
 
-/* The most typical points of groups about which nothing is known. */
+/* Suggests the most typical points of groups without answers. */
 static void ask_for_groups(asking *ask, size_t count)
 {
     const imp_suggester *suggester = ask->suggester;
@@ -312,8 +312,8 @@ static void ask_for_groups(asking *ask, size_t count)
             suggest(ask, groups->typical[groups->order[g]], IMP_SUGGEST_TYPICAL);
 }
 
-/* The least sure, of equals the first. Once one is asked for, points that are nearer to it than to
- * any answer wait for what will be said of it; waiting(points) is scratch. */
+/* Suggests the least certain points; ties go to the first. Points that are nearer to a suggested
+ * one than to any answer wait for its answer; waiting(points) is scratch. */
 static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waiting)
 {
     const imp_suggester *suggester = ask->suggester;
@@ -331,7 +331,7 @@ static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waitin
                 best = i;
             }
         }
-        if (best == n) { /* all others wait: they may be asked for now, or there are none */
+        if (best == n) { /* all others are waiting: suggest them now, if there are any */
             bool any = false;
             for (size_t i = 0; i < n; i++) {
                 waiting[i] = ask->taken[i] || suggester->answer[i] != IMP_UNLABELED;
@@ -400,7 +400,7 @@ const int32_t *imp_suggester_groups(const imp_suggester *suggester)
     return suggester->groups.of;
 }
 
-/* ---- making one ---- */
+/* ---- creating ---- */
 
 static imp_status enter_metric(imp_suggester *suggester, const float *x, imp_metric_kind kind,
                                imp_error *error)
@@ -476,7 +476,7 @@ static imp_status check(const float *x, size_t n, size_t d, const imp_suggester_
         return imp_fail(error, IMP_EUNSUPPORTED,
                         "there are %zu points; at most %d can be asked for", n, INT32_MAX);
     if (!imp_metric_name(options->metric))
-        return imp_fail(error, IMP_EINVAL, "%d is no metric", (int)options->metric);
+        return imp_fail(error, IMP_EINVAL, "%d is not a metric", (int)options->metric);
     return imp_check_finite(x, n, d, options->threads, "point", error);
 }
 

@@ -1,5 +1,5 @@
-/* suggest_groups.c - groups as somebody gives them or as imp_cluster() finds them, and the most
- * typical point of each. */
+/* suggest_groups.c - groups of points, as given or found by imp_cluster(), and the most typical
+ * point of each. */
 #include "methods/suggest_groups.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "methods/gaussian.h"
 
-/* A point and the number that its group was given. */
+/* A point and the caller's number of its group. */
 typedef struct member {
     int32_t group;
     uint32_t point;
@@ -25,7 +25,7 @@ static int compare_members(const void *a, const void *b)
                                 : (x->point > y->point) - (x->point < y->point);
 }
 
-/* Numbers groups anew, in their order, so that memory goes by how many there are. */
+/* Renumbers groups in order without gaps, so that memory depends only on their count. */
 static imp_status take_given(imp_groups *groups, const int32_t *given, imp_error *error)
 {
     size_t n = groups->points;
@@ -33,10 +33,11 @@ static imp_status take_given(imp_groups *groups, const int32_t *given, imp_error
     imp_status status = members ? IMP_OK : imp_fail_memory(error, "the groups of the points");
     for (size_t i = 0; i < n && !status; i++) {
         if (given[i] < -1)
-            status = imp_fail(error, IMP_EINVAL,
-                              "point %zu is in group %d; groups are numbers from 0 on, or -1 for "
-                              "none",
-                              i, (int)given[i]);
+            status =
+                imp_fail(error, IMP_EINVAL,
+                         "point %zu is in group %d; groups are numbers of at least 0, or -1 for "
+                         "none",
+                         i, (int)given[i]);
         members[i] = (member){given[i], (uint32_t)i};
     }
     if (!status)
@@ -66,7 +67,7 @@ static imp_status find(imp_groups *groups, const float *rows, size_t d, int thre
     return IMP_OK;
 }
 
-/* mean(count, d) and the point of each group that is nearest to it, of equals the first. */
+/* Computes mean(count, d) and the point of each group nearest to it; ties go to the first. */
 static void find_typical(imp_groups *groups, const float *rows, size_t d, double *mean,
                          double *nearest)
 {

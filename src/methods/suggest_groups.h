@@ -1,5 +1,5 @@
 /*
- * suggest_groups.h - groups of points of which one point each can speak for the others.
+ * suggest_groups.h - groups of points, each represented by its most typical point.
  */
 #ifndef IMP_METHODS_SUGGEST_GROUPS_H
 #define IMP_METHODS_SUGGEST_GROUPS_H
@@ -19,9 +19,9 @@ typedef struct imp_groups {
     size_t shown;
 } imp_groups;
 
-/* Groups as given, one number below INT32_MAX for each point or -1, or, where that is NULL, those
- * that imp_cluster() finds among the rows. Release whatever is returned; IMP_EINVAL for another
- * number, and as imp_cluster(). */
+/* Takes the groups as given, a number below INT32_MAX or -1 for each point, or, if that is NULL,
+ * finds them with imp_cluster(). Release them even on failure: IMP_EINVAL for a number out of
+ * range, and as imp_cluster(). */
 imp_status imp_groups_find(imp_groups *groups, const float *rows, size_t n, size_t d,
                            const int32_t *given, int threads, imp_error *error);
 void imp_groups_release(imp_groups *groups);

@@ -1,4 +1,4 @@
-/* views.c - the way of points through their views, and copies of these. */
+/* views.c - maps points through their views, and copies views. */
 #include "methods/views.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TOGETHER = 4096 }; /* points that go through a view at once */
+enum { TOGETHER = 4096 }; /* points mapped together */
 
 imp_status imp_views_apply(const imp_views *views, const float *x, size_t n, size_t d, float *out,
                            imp_error *error)

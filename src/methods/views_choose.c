@@ -1,12 +1,12 @@
 /*
- * views_choose.c - the metric of each view, and what the views weigh, by points held out.
+ * views_choose.c - chooses the metric and the weight of each view by cross-validation.
  *
- * Each view chooses its metric alone, without looking at labels of points that are held out. By how
- * much its loss is below that of guessing, it is expected to weigh; one that says nothing then
- * weighs next to nothing. From there, from equal weights and from each view alone, better weights
- * are sought, a view at a time, as long as the loss of the points held out falls. Weights far from
- * those expected pay a small price, as unusual metrics do (choose.c), so that chance does not
- * decide where there are few points.
+ * The metric of each view is chosen separately, without the labels of held-out points. Its expected
+ * weight is the amount by which its loss is below that of guessing, so an uninformative view has
+ * almost none. Starting from these weights, from equal weights and from each view alone, weights
+ * are improved one view at a time as long as the held-out loss falls. Weights far from the expected
+ * ones pay a small penalty, as unusual metrics do (choose.c), so that chance does not decide if
+ * there are few points.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ imp_status imp_views_check(const imp_mixture_options *options, size_t d, imp_err
     size_t sum = 0, count = options->view_count;
     double weight = 0;
     if (count > MOST_VIEWS)
-        return imp_fail(error, IMP_EINVAL, "there are %zu views; there may be %d", count,
+        return imp_fail(error, IMP_EINVAL, "there are %zu views; at most %d are allowed", count,
                         MOST_VIEWS);
     if (!options->view_dimensions)
         return imp_fail(error, IMP_EINVAL, "the dimensions of the %zu views are not given", count);
@@ -37,8 +37,9 @@ imp_status imp_views_check(const imp_mixture_options *options, size_t d, imp_err
             return imp_fail(error, IMP_EINVAL, "view %zu has no dimensions; it needs at least 1",
                             v);
         if (!(of >= 0) || !isfinite(of))
-            return imp_fail(error, IMP_EINVAL,
-                            "the weight of view %zu is %g; it is a finite number from 0 on", v, of);
+            return imp_fail(
+                error, IMP_EINVAL,
+                "the weight of view %zu is %g; it must be a finite number of at least 0", v, of);
         weight += of;
         sum += options->view_dimensions[v];
     }
@@ -57,7 +58,7 @@ imp_status imp_views_check(const imp_mixture_options *options, size_t d, imp_err
     return IMP_OK;
 }
 
-/* Labelled points, each view at a spread of 1, and how they are tried. */
+/* Labelled points, with every view scaled to a spread of 1, and the trials. */
 typedef struct trial {
     const imp_mixture_options *options;
     const imp_views *views;
@@ -74,9 +75,10 @@ static const imp_choice_bounds open_bounds = {.metric = IMP_METRIC_AS_IS,
                                               .weight = NAN,
                                               .steps = 1};
 
-/* ---- the views by themselves ---- */
+/* ---- single views ---- */
 
-/* A centre and factors for a metric that does without, so that files of all metrics are alike. */
+/* Adds a centre and factors to a metric without them, so that files of all metrics look the same.
+ */
 static imp_status complete(imp_metric *metric, imp_error *error)
 {
     size_t d = metric->dimensions;
@@ -142,7 +144,7 @@ static imp_status fit_views(imp_views *views, const imp_mixture_options *options
 
 /* ---- weights ---- */
 
-/* The loss of points held out with these weights. */
+/* The held-out loss with these weights. */
 static imp_status try_weights(trial *of, const double *weight, imp_whitening whitening,
                               double *loss, imp_error *error)
 {
@@ -174,7 +176,7 @@ static bool normalize(double *weight, size_t count)
     return sum > 0;
 }
 
-/* Weights by what each view says alone. */
+/* The expected weights, from each view alone. */
 static void expect(trial *of)
 {
     static const double least = 0.01; /* nats */
@@ -183,7 +185,7 @@ static void expect(trial *of)
     normalize(of->expected, of->views->count);
 }
 
-/* What weights pay, for all points together. */
+/* The penalty of weights, in total for all points. */
 static double price_of(const trial *of, const double *weight)
 {
     double price = 0, count = (double)of->views->count;
@@ -193,7 +195,7 @@ static double price_of(const trial *of, const double *weight)
     return price;
 }
 
-/* Takes the weights if they are better; *value is the best so far. */
+/* Keeps the weights if they are better; *value is the best so far. */
 static imp_status offer(trial *of, double *tried, double *best, double *value, bool *better,
                         imp_error *error)
 {
@@ -243,7 +245,7 @@ static imp_status search(trial *of, double *best, imp_error *error)
     return status;
 }
 
-/* Whether the joined points are better whitened. */
+/* Chooses whether to whiten the joined points. */
 static imp_status choose_whitening(trial *of, const double *weight, imp_whitening *whitening,
                                    imp_error *error)
 {
@@ -258,7 +260,7 @@ static imp_status choose_whitening(trial *of, const double *weight, imp_whitenin
 
 /* ---- all of it ---- */
 
-/* Some of the labelled points, spread evenly, with every view at a spread of 1. */
+/* Some of the labelled points, evenly spaced, with every view scaled to a spread of 1. */
 static imp_status take_labeled(trial *of, const float *x, const int32_t *y, size_t n,
                                imp_error *error)
 {

@@ -1,8 +1,8 @@
 /*
  * views_file.c - the views of a mixture in its file.
  *
- * Tensors: views.numbers, a row for each with dimensions, metric, the metric's scale, weight, gain
- * and loss; and view.0.center, view.0.factor and so on.
+ * Tensors: views.numbers, one row per view with its dimensions, metric, the metric's scale, weight,
+ * gain and loss; and view.0.center, view.0.factor and so on.
  */
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +87,8 @@ imp_status imp_read_views(const imp_safetensors *file, size_t d, imp_views *view
     imp_status status = IMP_OK;
     for (size_t v = 0; v < count && !status; v++, row += IMP_VIEW_COLUMNS) {
         if (!is_row(row, left))
-            return imp_fail(error, IMP_EFORMAT, "view %zu of the mixture is none that can be", v);
+            return imp_fail(error, IMP_EFORMAT, "view %zu of the mixture has a value out of range",
+                            v);
         imp_view *view = &views->view[views->count++];
         char center[40], factor[40];
         name_parts(v, center, factor);

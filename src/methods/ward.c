@@ -1,7 +1,8 @@
 /*
- * ward.c - Ward's rule by chains of nearest neighbours (Benzecri, 1982): from any group on to its
- * nearest, and on to that one's, until two are each other's; these are joined. That finds the same
- * joins as always taking the best of all pairs, in another order, and needs no table of distances.
+ * ward.c - Ward's method by nearest-neighbour chains (Benzecri, 1982): from any group go to its
+ * nearest, and on to that one's nearest, until two are each other's nearest; merge these. That
+ * finds the same merges as always taking the best of all pairs, in another order, and needs no
+ * distance matrix.
  */
 #include "methods/ward.h"
 
@@ -19,10 +20,10 @@ enum { PART = 256 }; /* groups that one thread measures at a time */
 typedef struct join {
     double cost;
     uint32_t a, b; /* rows of the two groups */
-    uint32_t turn; /* when it was found: children come before their parents */
+    uint32_t turn; /* when it was found: children precede their parents */
 } join;
 
-/* Groups being joined. Group g has the place g of every array as long as it is there. */
+/* Groups being merged. Group g has index g in every array as long as it exists. */
 typedef struct chain {
     size_t n, d;
     int threads;
@@ -33,7 +34,7 @@ typedef struct chain {
     size_t left;
     uint32_t *link; /* the chain */
     size_t length;
-    double *cost;  /* (n): of joining the end of the chain with each that is left */
+    double *cost;  /* (n): of merging the end of the chain with each remaining group */
     double *place; /* (d): the mean of the end */
     join *joins;
     size_t joined;
@@ -54,8 +55,8 @@ static void measure_part(size_t part, int worker, void *context)
     }
 }
 
-/* Where the nearest of the end of the chain is among those left; of equals the one before it in the
- * chain, so that the chain ends, else the first. */
+/* The index of the nearest remaining group to the end of the chain; ties go to the one before it in
+ * the chain, so that the chain ends, then to the first. */
 static size_t find_nearest(const chain *c)
 {
     for (size_t j = 0; j < c->d; j++)
@@ -71,7 +72,7 @@ static size_t find_nearest(const chain *c)
     return best;
 }
 
-/* Joins the end of the chain with the one before it, which takes the place of both. */
+/* Merges the end of the chain into the one before it. */
 static void join_last(chain *c, double cost)
 {
     uint32_t gone = c->link[c->length - 1], stays = c->link[c->length - 2];
@@ -119,7 +120,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t row)
     return row;
 }
 
-/* The cheapest joins that leave so many groups. `parent` and `number` have room for n. */
+/* Applies the cheapest merges that leave `wanted` groups. `parent` and `number` have room for n. */
 static void cut(chain *c, size_t wanted, uint32_t *parent, uint32_t *number, int32_t *group)
 {
     qsort(c->joins, c->joined, sizeof *c->joins, cheapest_first);

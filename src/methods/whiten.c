@@ -1,12 +1,10 @@
 /*
- * whiten.c - fitting the second part of a metric: the covariance within classes, shrunk by the rule
- * of Ledoit and Wolf (2004) towards a multiple of the identity, and a map that makes it the
- * identity.
+ * whiten.c - fits the second part of a metric: the within-class covariance, with Ledoit and Wolf's
+ * (2004) shrinkage towards a multiple of the identity, and a map that whitens it.
  *
- * The points of a class give one contrast less than they are: each point minus the mean of those
- * before it, scaled so that the contrasts have the covariance of the class. With fewer contrasts
- * than dimensions everything is computed in the space that they span; beyond it the covariance is
- * what it was shrunk towards.
+ * A class of n points gives n - 1 contrasts: each point minus the mean of those before it, scaled
+ * so that the contrasts have the covariance of the class. With fewer contrasts than dimensions
+ * everything is computed in their span; outside it the covariance equals the shrinkage target.
  */
 #include <math.h>
 #include <string.h>
@@ -16,22 +14,23 @@
 #include "base/parallel.h"
 #include "methods/metric.h"
 
-/* Beside the mean variance, what keeps directions without any variance from being divided by 0. */
+/* Relative to the mean variance: keeps directions without any variance from being divided by 0. */
 static const double least_share = 1e-6;
 
-/* More contrasts than this add little but time. */
+/* More contrasts than this only take longer. */
 enum { MOST_CONTRASTS = 4096 };
 
-/* Whatever needs memory while a covariance is fitted; matrices are row by row. */
+/* The memory for fitting a covariance; matrices are row-major. */
 typedef struct fitting {
     size_t d, count;  /* dimensions, contrasts */
     double *contrast; /* (count, d) */
-    double *matrix;   /* (side, side): their products, then the factor of the covariance */
-    double *inverse;  /* (side, side) */
-    double *basis;    /* (count, d): orthonormal rows that span the contrasts, if these are few */
-    size_t side;      /* the smaller of d and count */
-    double base;      /* what the covariance has added to its diagonal */
-    double kept;      /* the share of the sample's covariance */
+    double
+        *matrix; /* (side, side): their Gram matrix, then the Cholesky factor of the covariance */
+    double *inverse; /* (side, side) */
+    double *basis;   /* (count, d): orthonormal rows that span the contrasts, if these are few */
+    size_t side;     /* the smaller of d and count */
+    double base;     /* added to the diagonal of the covariance */
+    double kept;     /* the weight of the sample covariance */
 } fitting;
 
 /* ---- contrasts ---- */
@@ -74,7 +73,7 @@ static imp_status find_contrasts(fitting *fit, const float *rows, const int32_t 
 
 static double dot(const double *a, const double *b, size_t count)
 {
-    /* Four sums, which a processor adds side by side. */
+    /* Four independent sums, for instruction-level parallelism. */
     double sum[4] = {0};
     size_t j = 0;
     for (; j + 4 <= count; j += 4)
@@ -91,8 +90,8 @@ static void add_times(double *to, double factor, const double *from, size_t coun
         to[j] += factor * from[j];
 }
 
-/* The products of contrasts with each other, or of dimensions, whichever are fewer; divided by how
- * many contrasts there are. */
+/* The Gram matrix of the contrasts or of the dimensions, whichever are fewer, divided by the number
+ * of contrasts. */
 static void find_products(fitting *fit)
 {
     size_t d = fit->d, side = fit->side;
@@ -114,7 +113,7 @@ static void find_products(fitting *fit)
             fit->matrix[k * side + i] = fit->matrix[i * side + k];
 }
 
-/* How much of the sample's covariance is kept, by Ledoit and Wolf; false where there is none. */
+/* The weight of the sample covariance by Ledoit and Wolf; false if it is zero. */
 static bool shrink(fitting *fit, double strength)
 {
     size_t side = fit->side, count = fit->count;
@@ -137,7 +136,7 @@ static bool shrink(fitting *fit, double strength)
 
 /* ---- triangles ---- */
 
-/* The lower triangle L of L L' = matrix, in its place; a row whose pivot is no more than `least`
+/* Cholesky: the lower triangle L with L L' = matrix, in place; a row whose pivot is at most `least`
  * becomes 0. */
 static void factorize(double *matrix, size_t side, double least)
 {
@@ -155,7 +154,7 @@ static void factorize(double *matrix, size_t side, double least)
     }
 }
 
-/* inverse = L^-1, a lower triangle too. */
+/* inverse = L^-1, also a lower triangle. */
 static void invert(const double *triangle, size_t side, double *inverse)
 {
     memset(inverse, 0, side * side * sizeof *inverse);
@@ -185,7 +184,7 @@ static void invert_covariance(fitting *fit)
     invert(fit->matrix, side, fit->inverse);
 }
 
-/* All dimensions: x becomes L^-1 x. */
+/* In all dimensions: x becomes L^-1 x. */
 static void map_fully(fitting *fit, imp_metric *metric)
 {
     size_t d = fit->d;

@@ -27,11 +27,11 @@ void imp_moment_merge(double *mean, double *deviation, double more_mean, double 
 /* Adds `more` to `into`, as if the values had been seen together (Chan et al. 1979). */
 void imp_moments_merge(imp_moments *into, const imp_moments *more);
 
-/* The signs of gamma of a fused block (64 channels), which are wanted before the rest of its norm.
+/* The signs of gamma of a fused block (64 channels), which are needed before the rest of its norm.
  */
 void imp_norm_signs(const imp_layer *layer, const imp_pass *pass, imp_norm *norm);
 
-/* The rest, from the moments of its convolution, which lacks the bias; notes the statistics. */
+/* The rest, from the moments of its convolution without the bias; also records the statistics. */
 void imp_norm_from_moments(const imp_layer *layer, const imp_pass *pass, const imp_moments *moments,
                            imp_norm *norm);
 

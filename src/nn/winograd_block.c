@@ -1,10 +1,10 @@
 /*
  * winograd_block.c - the fused block convolution, batch norm, ReLU, pool from 64 to 64 channels.
  *
- * Forward is two passes over the batch: convolve, take the moments and select the pooling windows'
- * winners, then normalise and cut those. Backward is two passes as well: the two sums batch norm
- * needs, then everything else tile by tile. The convolution's bias is never added: batch norm would
- * take it away again.
+ * Forward is two passes over the batch: convolve, compute the moments and select the winners of
+ * pooling windows, then normalise and rectify these. Backward is two passes as well: the two sums
+ * batch norm needs, then everything else tile by tile. The convolution's bias is never added,
+ * because batch norm would cancel it.
  */
 #include "nn/batch_norm.h"
 #include "nn/layer.h"

@@ -140,7 +140,7 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, fixed-modes 
     fails 1 "bad.npy: row 1, column 0 is not a number (NaN); every value must be a finite number" \
         --support s.npy --labels y.npy --query q.npy --unlabeled bad.npy
     npy bad.npy 'np.array([[0, 0], [1, -1e300]])'
-    fails 1 "bad.npy: row 1, column 1 is -1e+300; points are kept as 32-bit floats, which end at \
+    fails 1 "bad.npy: row 1, column 1 is -1e+300; points are kept as 32-bit floats, which go up to \
 3.40282e+38" --support s.npy --labels y.npy --query bad.npy
     fails 1 "'imp' has no option 'learn-sigma'; prototypes and fixed-modes have" \
         --support s.npy --labels y.npy --query q.npy --learn-sigma
@@ -154,7 +154,7 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, fixed-modes 
     fails 1 "bad.npy: its points have 3 dimensions, but the supports have 2" \
         --support s.npy --labels y.npy --query bad.npy
     npy bad.npy 'np.array([0, -2, 1, 1])'
-    fails 1 "bad.npy: label 1 is -2; labels are from 0 on, and -1 is a point without one" \
+    fails 1 "bad.npy: label 1 is -2; labels are 0 or more, and -1 means no label" \
         --support s.npy --labels bad.npy --query q.npy
     npy bad.npy 'np.array([0, 1])'
     fails 1 "bad.npy has 2 labels for the 4 points of s.npy; each needs one" \

@@ -99,7 +99,7 @@ some" ]
     npy apart.npy 'np.array([[2, 0]])'
     run --separate-stderr "$IMP" cluster x.npy --must-link together.npy --cannot-link apart.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp cluster: points 2 and 0 are to be apart, but other pairs have them together" ]
+    [ "$stderr" = "imp cluster: points 2 and 0 must be apart, but other pairs put them together" ]
     npy apart.npy 'np.array([[2, 0.5]])'
     run --separate-stderr "$IMP" cluster x.npy --cannot-link apart.npy
     [ "$stderr" = "imp cluster: apart.npy: pair 0 is (2, 0.5); points are indices from 0 to 16777216" ]

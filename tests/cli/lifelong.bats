@@ -30,7 +30,7 @@ np.save("q.npy", np.array([at[k] for k in sorted(at)], "float32"))'
     "$IMP" fit --preset paper --support bc.npy --labels bc.txt -o paper.safetensors
     run --separate-stderr "$IMP" merge m.safetensors paper.safetensors
     [ "$status" -eq 1 ]
-    [[ $stderr == "imp merge: one mixture has numbers that its points chose"* ]]
+    [[ $stderr == "imp merge: the options of one mixture were chosen from the data"* ]]
     cmp m.safetensors before.safetensors
 }
 

@@ -85,8 +85,7 @@ finite number" ]
     npy y.npy 'np.array([0, 0, 1, -3])'
     run --separate-stderr "$IMP" add m.safetensors --support s.npy --labels y.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp add: y.npy: label 3 is -3; labels are from 0 on, and -1 is a point without \
-one" ]
+    [ "$stderr" = "imp add: y.npy: label 3 is -3; labels are 0 or more, and -1 means no label" ]
     cmp m.safetensors before.safetensors
     npy q.npy 'np.zeros((2, 5))'
     run --separate-stderr "$IMP" predict m.safetensors q.npy

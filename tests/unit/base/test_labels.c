@@ -71,7 +71,7 @@ static void integers_and_gaps(void **state)
     const int8_t narrow[] = {1, 0, -1}, below[] = {1, -5};
     assert_string_equal(told_npy("|i1", "(3,)", narrow, 3), "1 0 -1|0 1|integers");
     assert_string_equal(told_npy("|i1", "(2,)", below, 2),
-                        "label 1 is -5; labels are from 0 on, and -1 is a point without one");
+                        "label 1 is -5; labels are 0 or more, and -1 means no label");
     const uint8_t flags[] = {1, 0, 1};
     assert_string_equal(told_npy("|b1", "(3,)", flags, 3), "1 0 1|0 1|integers");
     assert_string_equal(told_npy("<i8", "(0,)", wide, 0), "||integers");
@@ -84,10 +84,10 @@ static void texts_of_numpy(void **state)
     assert_string_equal(told_npy("<U3", "(5,)", wide, sizeof wide),
                         "0 2 1 0 -1|dog \xc3\xa9 \xe2\x82\xac");
     assert_string_equal(told_npy("|S3", "(3,)", "cat\0\0\0ab\0", 9), "1 -1 0|ab cat");
-    assert_string_equal(told_npy("|S2", "(1,)", "\xff\xfe", 2), "label 0 is no text in UTF-8");
-    assert_string_equal(told_npy("|S3", "(1,)", "a\0b", 3), "label 0 is no text in UTF-8");
+    assert_string_equal(told_npy("|S2", "(1,)", "\xff\xfe", 2), "label 0 is not valid UTF-8");
+    assert_string_equal(told_npy("|S3", "(1,)", "a\0b", 3), "label 0 is not valid UTF-8");
     const uint32_t surrogate[] = {0xd800};
-    assert_string_equal(told_npy("<U1", "(1,)", surrogate, 4), "label 0 is no text in Unicode");
+    assert_string_equal(told_npy("<U1", "(1,)", surrogate, 4), "label 0 is not valid Unicode");
     assert_non_null(strstr(told_npy("<U1", "(2,)", surrogate, 4), "are not 2 texts of 1"));
     assert_non_null(strstr(told_npy("<U1", "(1, 1)", surrogate, 4), "one per point"));
 }

@@ -56,11 +56,11 @@ static void values_are_checked_and_described(void **state)
     assert_int_equal(imp_value_check(&threshold, IMP_AUTO, &error), IMP_OK);
     assert_int_equal(imp_value_check(&count, IMP_AUTO, &error), IMP_EINVAL);
     assert_int_equal(imp_value_check(&count, 2.5, &error), IMP_EINVAL);
-    assert_string_equal(error.message, "k is 2.5; it is an integer from 1 to 1000000");
+    assert_string_equal(error.message, "k is 2.5; it must be an integer from 1 to 1000000");
     assert_int_equal(imp_value_check(&threshold, INFINITY, &error), IMP_EINVAL);
-    assert_string_equal(error.message, "lambda is inf; it is a number of at least 0, or auto");
+    assert_string_equal(error.message, "lambda is inf; it must be a number of at least 0, or auto");
     assert_int_equal(imp_value_check(&flag, 2, &error), IMP_EINVAL);
-    assert_string_equal(error.message, "no-prior is 2; it is yes or no");
+    assert_string_equal(error.message, "no-prior is 2; it must be yes or no");
 }
 
 int main(void)

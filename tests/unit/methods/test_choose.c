@@ -397,7 +397,7 @@ static void the_weight_of_unlabelled_points_can_be_given(void **state)
     imp_error error;
     assert_int_equal(imp_mixture_fit(x, y, N, D, &options, &mixture, &error), IMP_EINVAL);
     assert_string_equal(error.message,
-                        "the weight of unlabelled points is 1.5; it is a number from 0 to 1");
+                        "the weight of unlabelled points is 1.5; it must be a number from 0 to 1");
     options.unlabeled_weight = IMP_AUTO;
     options.preset = IMP_PRESET_PAPER;
     options.metric = IMP_METRIC_UNIT;

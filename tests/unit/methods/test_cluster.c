@@ -568,13 +568,15 @@ static void bad_input_is_refused(void **state)
     refuse(x, 2, 2, NULL,
            "point row 1, column 1 is not a number (NaN); every value must be a finite number");
     options.rule.sigma_u = 0;
-    refuse(x, 1, 2, &options, "sigma-u is 0; it is a number from 1e-30 to 1e+30, or auto");
+    refuse(x, 1, 2, &options, "sigma-u is 0; it must be a number from 1e-30 to 1e+30, or auto");
     options.rule.sigma_u = 1e-300;
-    refuse(x, 1, 2, &options, "sigma-u is 1e-300; it is a number from 1e-30 to 1e+30, or auto");
+    refuse(x, 1, 2, &options,
+           "sigma-u is 1e-300; it must be a number from 1e-30 to 1e+30, or auto");
     options.rule.sigma_u = 1e308;
-    refuse(x, 1, 2, &options, "sigma-u is 1e+308; it is a number from 1e-30 to 1e+30, or auto");
+    refuse(x, 1, 2, &options,
+           "sigma-u is 1e+308; it must be a number from 1e-30 to 1e+30, or auto");
     options.rule.sigma_u = 1, options.rule.lambda = -1;
-    refuse(x, 1, 2, &options, "lambda is -1; it is a number of at least 0, or auto");
+    refuse(x, 1, 2, &options, "lambda is -1; it must be a number of at least 0, or auto");
     options.rule.lambda = NAN, options.clusters = 3;
     refuse(x, 1, 2, &options, "3 clusters are wanted of 1 points");
     options.clusters = 0, options.method = "em";
@@ -582,7 +584,7 @@ static void bad_input_is_refused(void **state)
     options.method = "impp";
     refuse(x, 1, 2, &options, "'impp' is not a method; did you mean 'imp'?");
     options.method = NULL, options.order = (imp_cluster_order)9;
-    refuse(x, 1, 2, &options, "9 is no order of points");
+    refuse(x, 1, 2, &options, "9 is not an order of points");
     options.size = 0;
     assert_int_equal(imp_cluster(x, 1, 2, &options, &(imp_clustering *){0}, NULL), IMP_EINVAL);
     imp_clustering_free(NULL);

@@ -58,29 +58,33 @@ static void bad_options_are_refused(void **state)
         "soft-kmeans, soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, "
         "fixed-modes and gibbs");
     options = good, options.rule.sigma_l = 0;
-    refuse_options("imp", &options, "sigma-l is 0; it is a number from 1e-30 to 1e+30, or auto");
+    refuse_options("imp", &options,
+                   "sigma-l is 0; it must be a number from 1e-30 to 1e+30, or auto");
     options = good, options.rule.sigma_u = -1;
-    refuse_options("imp", &options, "sigma-u is -1; it is a number from 1e-30 to 1e+30, or auto");
+    refuse_options("imp", &options,
+                   "sigma-u is -1; it must be a number from 1e-30 to 1e+30, or auto");
     options = good, options.rule.sigma_l = INFINITY;
-    refuse_options("imp", &options, "sigma-l is inf; it is a number from 1e-30 to 1e+30, or auto");
+    refuse_options("imp", &options,
+                   "sigma-l is inf; it must be a number from 1e-30 to 1e+30, or auto");
     options = good, options.rule.sigma_l = 1e-300;
     refuse_options("em", &options,
-                   "sigma-l is 1e-300; it is a number from 1e-30 to 1e+30, or auto");
+                   "sigma-l is 1e-300; it must be a number from 1e-30 to 1e+30, or auto");
     options = good, options.rule.sigma_u = 1e308;
     refuse_options("imp", &options,
-                   "sigma-u is 1e+308; it is a number from 1e-30 to 1e+30, or auto");
+                   "sigma-u is 1e+308; it must be a number from 1e-30 to 1e+30, or auto");
     options = good, options.rule.alpha = 0;
-    refuse_options("imp", &options, "alpha is 0; it is a number from 1e-300 to 1e+300, or auto");
+    refuse_options("imp", &options,
+                   "alpha is 0; it must be a number from 1e-300 to 1e+300, or auto");
     options = good, options.rule.lambda = -2;
-    refuse_options("imp", &options, "lambda is -2; it is a number of at least 0, or auto");
+    refuse_options("imp", &options, "lambda is -2; it must be a number of at least 0, or auto");
     options = good, options.rule.lambda = 3;
     refuse_options("em", &options, "'em' has no threshold lambda; imp, imp-tied and dp-means do");
     options = good, options.rule.steps = 0;
     refuse_options("imp", &options,
-                   "cluster-steps is 0; it is an integer from 1 to 1000000, or auto");
+                   "cluster-steps is 0; it must be an integer from 1 to 1000000, or auto");
     options = good, options.rule.steps = 1.5;
     refuse_options("imp", &options,
-                   "cluster-steps is 1.5; it is an integer from 1 to 1000000, or auto");
+                   "cluster-steps is 1.5; it must be an integer from 1 to 1000000, or auto");
     options = good, options.rule.steps = 2;
     refuse_options("map-dp", &options,
                    "'map-dp' clusters once; only imp, imp-tied, soft-kmeans, soft-kmeans-cluster "
@@ -88,7 +92,7 @@ static void bad_options_are_refused(void **state)
     options = good, options.own[0] = (imp_named_value){"no-prior", 1};
     refuse_options("imp", &options, "'imp' has no option 'no-prior'; em has");
     options.own[0].value = 2;
-    refuse_options("em", &options, "no-prior is 2; it is yes or no");
+    refuse_options("em", &options, "no-prior is 2; it must be yes or no");
     options.own[0].name = "wardrobe";
     refuse_options("em", &options, "no method has an option 'wardrobe'");
 }

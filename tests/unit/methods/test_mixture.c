@@ -474,23 +474,25 @@ static void bad_input_is_refused(void **state)
                "one");
     y[3] = -7;
     refuse_fit(x, y, 4, 1, NULL,
-               "point 3 has the label -7; labels are classes from 0 on, or -1 for an unlabelled "
-               "point");
+               "point 3 has the label -7; labels are classes, 0 or more, or -1 for an "
+               "unlabelled point");
     y[3] = 1;
     x[1] = NAN;
     refuse_fit(x, y, 4, 1, NULL,
                "point row 1, column 0 is not a number (NaN); every value must be a finite number");
     x[1] = 1;
     options.rule.alpha = -1;
-    refuse_fit(x, y, 4, 1, &options, "alpha is -1; it is a number from 1e-300 to 1e+300, or auto");
+    refuse_fit(x, y, 4, 1, &options,
+               "alpha is -1; it must be a number from 1e-300 to 1e+300, or auto");
     options.rule.alpha = 1, options.rule.sigma_l = 1e308;
     refuse_fit(x, y, 4, 1, &options,
-               "sigma-l is 1e+308; it is a number from 1e-30 to 1e+30, or auto");
+               "sigma-l is 1e+308; it must be a number from 1e-30 to 1e+30, or auto");
     options.rule.sigma_l = 1, options.rule.sigma_u = 1e-300;
     refuse_fit(x, y, 4, 1, &options,
-               "sigma-u is 1e-300; it is a number from 1e-30 to 1e+30, or auto");
+               "sigma-u is 1e-300; it must be a number from 1e-30 to 1e+30, or auto");
     options.rule.sigma_u = 0;
-    refuse_fit(x, y, 4, 1, &options, "sigma-u is 0; it is a number from 1e-30 to 1e+30, or auto");
+    refuse_fit(x, y, 4, 1, &options,
+               "sigma-u is 0; it must be a number from 1e-30 to 1e+30, or auto");
     /* Each step starts a cluster at each point, until no share is large enough to keep any. */
     options.rule.sigma_u = 1e30, options.rule.lambda = 0, options.rule.steps = 1000;
     refuse_fit(x, NULL, 2, 1, &options,

@@ -224,7 +224,7 @@ static void views_that_cannot_be(void **state)
         {2, (const size_t[]){A, D - A}, (const double[]){1, -1}, NAN, "the weight of view 1 is -1"},
         {2, (const size_t[]){A, D - A}, (const double[]){0, 0}, NAN, "sum to 0"},
         {2, (const size_t[]){A, D - A}, NULL, 5, "joined in a unit of their own"},
-        {17, (const size_t[]){A}, NULL, NAN, "there are 17 views; there may be 16"},
+        {17, (const size_t[]){A}, NULL, NAN, "there are 17 views; at most 16 are allowed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         imp_mixture_options options = imp_mixture_defaults();
