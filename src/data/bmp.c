@@ -1,9 +1,8 @@
 /*
- * bmp.c - BMP pictures, by ourselves: no library reads them alone, and they are rows of numbers.
+ * bmp.c - decodes BMP pictures without a library: none reads only BMP, and the format is simple.
  *
- * 1, 4, 8, 16, 24 and 32 bits, with palettes and bit fields, top down or bottom up. Compressed ones
- * are refused with a sentence. What calls itself transparent in 32 bits is laid on white if the
- * header has a field for that.
+ * 1, 4, 8, 16, 24 and 32 bits, with palettes and bit fields, top down or bottom up. Compressed
+ * files are refused. Alpha in 32 bits is composited on white if the header defines it.
  */
 #include <string.h>
 
@@ -39,7 +38,7 @@ static imp_status read_sizes(const uint8_t *bytes, size_t size, size_t length, h
                              imp_error *error)
 {
     if (size < FILE_HEADER + length || (length != 12 && length < 40))
-        return broken("its header is cut off or of no known kind", error);
+        return broken("its header is cut off or of an unknown kind", error);
     const uint8_t *at = bytes + FILE_HEADER;
     if (length == 12) {
         about->width = number(at + 4, 2);
@@ -58,7 +57,7 @@ static imp_status read_sizes(const uint8_t *bytes, size_t size, size_t length, h
     return IMP_OK;
 }
 
-/* Where the bits of the colours are. Fields stand in the longer headers or behind the short one. */
+/* The bit masks of the colours, which are in the longer headers or after the short one. */
 static imp_status read_masks(const uint8_t *bytes, size_t size, size_t length, header *about,
                              imp_error *error)
 {
@@ -91,7 +90,7 @@ static imp_status read_header(const uint8_t *bytes, size_t size, size_t pixel_li
     uint32_t bits = about->bits, compression = about->compression;
     bool deep = bits == 16 || bits == 32;
     if (bits != 1 && bits != 4 && bits != 8 && bits != 24 && !deep)
-        return broken("it has a number of bits that there is not", error);
+        return broken("it has an invalid number of bits per pixel", error);
     if (compression != PLAIN &&
         !(deep && (compression == BIT_FIELDS || compression == BIT_FIELDS_WITH_ALPHA)))
         return imp_fail(error, IMP_EUNSUPPORTED,
@@ -113,7 +112,7 @@ static imp_status read_header(const uint8_t *bytes, size_t size, size_t pixel_li
     return status;
 }
 
-/* The bits of a field, stretched to eight. */
+/* The bits of a field, scaled to eight. */
 static uint8_t field(uint32_t value, uint32_t mask)
 {
     if (mask == 0)

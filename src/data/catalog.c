@@ -1,7 +1,7 @@
 /*
  * catalog.c - collects the pictures of a dataset, checks them and groups them into classes.
  *
- * Since a picture's name begins with its class's name, sorting by name is all that grouping takes.
+ * A picture's name begins with its class's name, so sorting by name groups pictures by class.
  */
 #include "data/catalog.h"
 
@@ -76,7 +76,8 @@ static bool same_super_class(const imp_catalog_entry *a, const imp_catalog_entry
 imp_status imp_catalog_check(imp_catalog *catalog, imp_error *error)
 {
     if (catalog->count > UINT32_MAX / 4)
-        return imp_fail(error, IMP_EUNSUPPORTED, "%zu pictures are too many", catalog->count);
+        return imp_fail(error, IMP_EUNSUPPORTED, "there are %zu pictures, which are too many",
+                        catalog->count);
     if (catalog->count > 0)
         qsort(catalog->entries, catalog->count, sizeof *catalog->entries, compare_entries);
     for (size_t i = 0; i < catalog->count; i++)

@@ -1,9 +1,9 @@
 /*
- * catalog.h - which pictures a dataset is to have, before any of them is read.
+ * catalog.h - the list of a dataset's pictures, before any of them is read.
  *
- * A reader of some layout (Omniglot, folder, CSV) opens its sources and adds one entry per picture;
- * imp_catalog_load() does the rest, the same for all of them: sort, check, decode in parallel,
- * fingerprint, group into classes.
+ * The reader of a layout (Omniglot, folder, CSV) opens its sources and adds one entry per picture;
+ * imp_catalog_load() does the rest for all layouts: sort, check, decode in parallel, fingerprint,
+ * group into classes.
  */
 #ifndef IMP_DATA_CATALOG_H
 #define IMP_DATA_CATALOG_H
@@ -13,11 +13,11 @@
 
 typedef struct imp_catalog_entry {
     char *name;            /* "SUPER-CLASS/CLASS/FILE" or "CLASS/FILE" */
-    uint32_t class_length; /* how much of the name is the class's */
-    uint32_t super_length; /* how much of that is the super-class's; 0: none */
+    uint32_t class_length; /* length of the class's name at its start */
+    uint32_t super_length; /* length of the super-class's name at its start; 0: none */
     imp_split split;
-    uint32_t source, member; /* where its bytes are; member IMP_ABSENT: nowhere */
-    char *absent;            /* the sentence that says why, else NULL */
+    uint32_t source, member; /* where its bytes are; member IMP_ABSENT: missing */
+    char *absent;            /* why it is missing, otherwise NULL */
 } imp_catalog_entry;
 
 #define IMP_ABSENT UINT32_MAX
@@ -31,8 +31,8 @@ typedef struct imp_catalog {
     size_t source_count;
 } imp_catalog;
 
-/* How to load: the options with the kind's own defaults filled in. Zero size or channels are
- * decided by the first picture. */
+/* How to load: the options with the kind's defaults filled in. If size or channels are zero, the
+ * first picture decides. */
 typedef struct imp_load_plan {
     uint32_t size, channels;
     bool invert, skip_broken;
@@ -42,19 +42,19 @@ typedef struct imp_load_plan {
 
 imp_load_plan imp_load_plan_from(const imp_dataset_options *options);
 
-/* Adds an entry with a copy of `name`, cut as "SUPER-CLASS/CLASS/FILE" says; NULL on lack of
- * memory. The pointer is good until the next call. */
+/* Adds an entry with a copy of `name`, split as "SUPER-CLASS/CLASS/FILE"; NULL without memory. The
+ * pointer is valid until the next call. */
 imp_catalog_entry *imp_catalog_add(imp_catalog *catalog, const char *name);
 
 /* Releases everything; harmless on a zeroed catalog. */
 void imp_catalog_clear(imp_catalog *catalog);
 
-/* Makes the dataset. Sorts the catalog. The sentence of a failure names a file or class. */
+/* Makes the dataset; sorts the catalog. Errors name a file or class. */
 imp_status imp_catalog_load(imp_catalog *catalog, const imp_load_plan *plan, imp_dataset *dataset,
                             imp_error *error);
 
-/* The first half of it: sorts, and refuses a picture that is listed twice or would leave a folder
- * it is put in, or a class that is in two splits. */
+/* The first half of it: sorts, and refuses a picture that is listed twice or has a path outside its
+ * folder, and a class that is in two splits. */
 imp_status imp_catalog_check(imp_catalog *catalog, imp_error *error);
 
 /* The second half, without pixels: names, classes and super-classes of the checked entries. */

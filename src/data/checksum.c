@@ -1,8 +1,8 @@
 /*
  * checksum.c - XXH64 as Yann Collet specifies it (xxHash fast digest algorithm, version 0.1.1).
  *
- * Four lanes of multiply and rotate take 32 bytes a step, so that checking a pack costs little more
- * than touching its pages.
+ * Four lanes of multiply and rotate process 32 bytes per step, so checking a pack costs little more
+ * than reading its pages.
  */
 #include "data/checksum.h"
 
@@ -17,7 +17,7 @@ static uint64_t rotate(uint64_t value, int bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* Little-endian, as the specification wants it; compilers make one load of it. */
+/* Little-endian, as specified; compilers turn this into one load. */
 static uint64_t load64(const uint8_t *at)
 {
     uint64_t value = 0;

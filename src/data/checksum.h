@@ -1,4 +1,4 @@
-/* checksum.h - XXH64: finds damage in a file as fast as it can be read. Not for cryptography. */
+/* checksum.h - XXH64: detects damage in a file as fast as it can be read. Not for cryptography. */
 #ifndef IMP_DATA_CHECKSUM_H
 #define IMP_DATA_CHECKSUM_H
 

@@ -1,5 +1,5 @@
 /*
- * contact_sheet.c - many images of a dataset in one PNG, for people to look at.
+ * contact_sheet.c - draws many images of a dataset in one PNG.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { GAP = 2, LARGEST = 16384 };
 
-/* Colours of the marks, chosen to be told apart; they repeat. */
+/* Colours of the marks, chosen to be distinguishable; they repeat. */
 static const uint8_t palette[][3] = {
     {0x1F, 0x77, 0xB4}, {0xFF, 0x7F, 0x0E}, {0x2C, 0xA0, 0x2C},
     {0xD6, 0x27, 0x28}, {0x94, 0x67, 0xBD}, {0x8C, 0x56, 0x4B},

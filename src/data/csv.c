@@ -14,8 +14,8 @@ imp_csv imp_csv_start(char *text, size_t size)
     return (imp_csv){.next = text + skip, .end = text + size, .next_line = 1};
 }
 
-/* Unquotes the field that begins with the quote at `from`; what is read may be longer than what is
- * written, never shorter. Returns where it ends, or NULL for a quote that is never closed. */
+/* Unquotes the field that begins with the quote at `from`, in place, since the result is never
+ * longer. Returns where it ends, or NULL for a quote that is never closed. */
 static char *read_quoted(imp_csv *csv, char *from)
 {
     char *to = from;
@@ -59,10 +59,10 @@ static imp_status read_row(imp_csv *csv, imp_error *error)
                             csv->line);
         char stop = end < csv->end ? *end : '\n';
         if (stop != ',' && stop != '\n' && stop != '\r')
-            return imp_fail(error, IMP_EFORMAT, "line %zu has text behind a closing quote",
+            return imp_fail(error, IMP_EFORMAT, "line %zu has text after a closing quote",
                             csv->line);
         bool carriage = stop == '\r' && end + 1 < csv->end && end[1] == '\n';
-        *end = '\0'; /* at the very end this is the zero byte behind the text */
+        *end = '\0'; /* at the very end this is the zero byte after the text */
         at = end + 1 + carriage;
         if (stop != ',')
             break;

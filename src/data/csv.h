@@ -17,12 +17,12 @@ typedef struct imp_csv {
     size_t count;
 } imp_csv;
 
-/* Begins with `size` bytes of text that are followed by a zero byte, as imp_file_read() gives them.
- * A byte order mark is skipped. */
+/* Starts reading `size` bytes of text followed by a zero byte, as from imp_file_read(). A byte
+ * order mark is skipped. */
 imp_csv imp_csv_start(char *text, size_t size);
 
-/* Reads the next row that is not empty into `fields`. At the end `count` is 0. IMP_EFORMAT for an
- * open quote, text behind a closing one or too many columns; names the line. */
+/* Reads the next row that is not empty into `fields`. At the end `count` is 0. IMP_EFORMAT, with
+ * the line, for an unclosed quote, text after a closing one or too many columns. */
 imp_status imp_csv_next(imp_csv *csv, imp_error *error);
 
 #endif

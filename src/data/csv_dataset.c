@@ -1,10 +1,10 @@
 /*
- * csv_dataset.c - train.csv, val.csv and test.csv beside their pictures, as mini-ImageNet comes,
- * which is a kind of its own.
+ * csv_dataset.c - train.csv, val.csv and test.csv beside their pictures; also mini-ImageNet, which
+ * has this layout but is a kind of its own.
  *
- * Three headers are in use for the same two columns; the columns are found by their names. The
- * pictures may lie in place, in some sub-folder or in an archive, so a file of the CSV is looked up
- * by the end of its path.
+ * Three headers are in use for the same two columns, so columns are found by name. The pictures may
+ * be in the folder itself, in any sub-folder or in an archive, so files are looked up by the end of
+ * their path.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static bool ends_in(const char *name, const char *file)
     return length == long_length || name[long_length - length - 1] == '/';
 }
 
-/* Whether the path leads through folders of that name, which may have several parts. */
+/* Whether the path contains a folder of that name, which may have several parts. */
 static bool leads_through(const char *path, const char *name)
 {
     size_t length = strlen(name);
@@ -87,8 +87,8 @@ static bool leads_through(const char *path, const char *name)
     return false;
 }
 
-/* The place of a file that a CSV names; NULL where there is none. Where several fit, the one below
- * a folder named as its class, else the first. */
+/* The place of a file that a CSV names; NULL if there is none. If several match, the one below a
+ * folder named like its class, otherwise the first. */
 static const place *find_place(const atlas *map, const char *file, const char *label)
 {
     const char *base = base_name(file);
@@ -113,7 +113,7 @@ static const place *find_place(const atlas *map, const char *file, const char *l
     return found;
 }
 
-/* Where pictures may be: the archives named "images.*", and the folder itself. */
+/* Opens the possible sources of pictures: archives named "images.*", and the folder itself. */
 static imp_status open_sources(imp_catalog *catalog, const char *path, imp_error *error)
 {
     static const char *const archives[] = {"images.zip", "images.tar", "images.tar.gz"};
@@ -171,7 +171,7 @@ static imp_status add_row(imp_catalog *catalog, const atlas *map, const imp_csv 
                         "or '..'",
                         csv->line, file, label);
 
-    /* A name begins with its class's, whether or not the file's path does. */
+    /* A name begins with that of its class, even if the file's path does not. */
     size_t length = strlen(label);
     bool prefixed = strncmp(file, label, length) == 0 && file[length] == '/';
     char *name = prefixed ? imp_duplicate(file) : imp_source_join(label, file);
@@ -263,7 +263,7 @@ imp_status imp_open_csv(imp_dataset *dataset, const char *path, const imp_datase
     return status;
 }
 
-/* Such a folder with all three lists, by Ravi & Larochelle (2017), whose pictures are in colour. */
+/* A folder with all three lists of Ravi & Larochelle (2017), whose pictures are in colour. */
 imp_status imp_open_mini_imagenet(imp_dataset *dataset, const char *path,
                                   const imp_dataset_options *options, imp_error *error)
 {

@@ -1,8 +1,8 @@
 /*
- * dataset.c - asking a dataset what it holds, and the turned classes.
+ * dataset.c - queries on a dataset, and its rotated classes.
  *
- * A turned class costs a row in the table of classes and no pixels: the turn happens when an image
- * is copied out.
+ * A rotated class costs a row in the table of classes and no pixels: images are rotated when they
+ * are copied out.
  */
 #define _DEFAULT_SOURCE /* munmap's flags */
 
@@ -163,7 +163,7 @@ size_t imp_dataset_image_name(const imp_dataset *dataset, size_t image, char *te
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The quarter turns that a name's ending tells, and the length of the name without it. */
+/* The quarter turns given by a name's suffix, and the length of the name without it. */
 static uint32_t parse_turns(const char *name, size_t *length)
 {
     *length = strlen(name);
@@ -219,7 +219,7 @@ size_t imp_dataset_find_image(const imp_dataset *dataset, const char *name)
     if (low >= high)
         return dataset->image_count;
 
-    /* Classes are in the order of their pictures, turned ones right behind their base class. */
+    /* Classes are in the order of their pictures, rotated ones right after their base class. */
     size_t found = last_class_from(dataset, low);
     const imp_class *base = &dataset->classes[found - dataset->classes[found].turns];
     const imp_class *last = &dataset->classes[found];
@@ -257,7 +257,7 @@ void imp_dataset_image(const imp_dataset *dataset, size_t image, uint8_t *pixels
              dataset->size, entry->turns, pixels);
 }
 
-/* ---- turned classes ---- */
+/* ---- rotated classes ---- */
 
 imp_status imp_dataset_number(imp_dataset *dataset, imp_error *error)
 {
@@ -287,7 +287,7 @@ imp_status imp_dataset_rotate(imp_dataset *dataset, imp_error *error)
         classes[i] = *from;
         classes[i].turns = turns;
         if (turns == 0)
-            continue; /* the name moves over once nothing can fail any more */
+            continue; /* the name is taken over once nothing can fail any more */
         size_t room = strlen(from->name) + sizeof "@270";
         classes[i].name = imp_allocate(room, 1);
         if (classes[i].name == NULL) {

@@ -1,9 +1,9 @@
 /*
- * dataset_open.c - from a name such as "omniglot:PATH" to a dataset.
+ * dataset_open.c - opens the dataset of a name such as "omniglot:PATH".
  *
- * Every kind gives base classes and its own split; what follows is the same for all: another split
- * where one was asked for, then the turned classes, or the other way round where the split is dealt
- * out among them.
+ * Every kind provides base classes and its own split; the rest is the same for all: another split
+ * if one was asked for, then rotated classes, or the other way round if the split treats these
+ * separately.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool holds(const char *path, const char *name)
     return length > 0 && (size_t)length < sizeof whole && stat(whole, &about) == 0;
 }
 
-/* What a path without a kind is. */
+/* The kind of a path given without one. */
 static kind guess(const char *path)
 {
     if (holds(path, "images_background") || holds(path, "images_background.zip"))
@@ -41,7 +41,7 @@ static kind guess(const char *path)
     return imp_is_pack(path) ? PACK : FOLDER;
 }
 
-/* Cuts "omniglot:PATH" in two. */
+/* Splits "omniglot:PATH". */
 static kind parse_name(const char *name, const char **path)
 {
     *path = name;
@@ -158,7 +158,7 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
         if (what != VECTORS)
             status = imp_fail(error, IMP_EINVAL, "the split '%s' is for sets of vectors",
                               options->split);
-        own = true; /* dealt out while it was opened */
+        own = true; /* applied while it was opened */
     }
     if (status == IMP_OK && !own && !of_turns)
         status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);

@@ -1,9 +1,9 @@
 /*
- * download.c - fetches files over HTTP through libcurl, and Omniglot in particular.
+ * download.c - downloads files over HTTP with libcurl, and Omniglot in particular.
  *
- * What arrives goes to a temporary file beside the target and into the MD5 at once. A cut
- * connection is resumed with a Range request; where the server does not know ranges, from the
- * beginning.
+ * Data is written to a temporary file beside the target while its MD5 is computed. An interrupted
+ * transfer is resumed with a Range request, or from the beginning if the server does not support
+ * ranges.
  */
 #define _DEFAULT_SOURCE /* ftruncate, nanosleep */
 
@@ -27,8 +27,8 @@
 
 enum { CONNECT_SECONDS = 30 };
 
-/* Nothing fetched here is near this size, and a telephone line is five times as fast: a server that
- * goes on for ever, or drop by drop, is given up. */
+/* No file downloaded here is near this size, and even a telephone line is five times as fast: a
+ * server that sends endlessly, or in a trickle, is given up on. */
 const imp_download_limits imp_download_usual = {
     .bytes = (uint64_t)1 << 30, .attempts = 6, .least_speed = 1000, .slow_seconds = 30};
 
@@ -37,8 +37,8 @@ typedef struct transfer {
     const imp_download_limits *limits;
     imp_writer writer;
     struct md5_ctx md5;
-    uint64_t received; /* in the file, over all attempts */
-    uint64_t expected; /* the whole length as the server says; 0: unknown */
+    uint64_t received; /* bytes in the file, over all attempts */
+    uint64_t expected; /* the total length stated by the server; 0: unknown */
     bool first_bytes;  /* of this attempt */
     const char *file;
     imp_download_progress *progress;
@@ -48,7 +48,7 @@ typedef struct transfer {
     imp_error *error;
 } transfer;
 
-/* Begins the file anew. */
+/* Restarts the file from the beginning. */
 static imp_status rewind_file(transfer *state)
 {
     md5_init(&state->md5);
@@ -76,7 +76,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *argument)
     if (!state->status)
         state->status = imp_writer_write(&state->writer, bytes, total, state->error);
     if (state->status)
-        return 0; /* libcurl gives up */
+        return 0; /* makes libcurl abort */
     md5_update(&state->md5, total, (const uint8_t *)bytes);
     state->received += total;
     return total;

@@ -1,4 +1,4 @@
-/* export.c - a dataset as a folder of PNG files, a sub-folder for each class. */
+/* export.c - writes a dataset as a folder of PNG files, with a sub-folder per class. */
 #define _DEFAULT_SOURCE /* strcasecmp */
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-/* Makes the folders that lead to `path`, below the first `root` characters of it. */
+/* Creates the folders that lead to `path`, below its first `root` characters. */
 static imp_status make_folders(imp_trail *made, char *path, size_t root, imp_error *error)
 {
     for (char *slash = strchr(path + root + 1, '/'); slash != NULL;
@@ -22,15 +22,15 @@ static imp_status make_folders(imp_trail *made, char *path, size_t root, imp_err
         *slash = '\0';
         imp_status status = imp_trail_folder(made, path, error);
         *slash = '/';
-        /* One that is not empty is an earlier picture's. */
+        /* One that is not empty belongs to an earlier picture. */
         if (status && status != IMP_EINVAL)
             return status;
     }
     return IMP_OK;
 }
 
-/* What a name lacks to be a PNG file's. Another ending stays before it: beside "a.jpg" there may be
- * an "a.png". */
+/* The suffix a name needs to end in ".png". Another one is kept, since there may be both "a.jpg"
+ * and "a.png". */
 static const char *ending_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -45,7 +45,7 @@ static imp_status path_of(const char *folder, const char *name, char *path, imp_
     return IMP_OK;
 }
 
-/* Whether all pictures become files, and each another one. */
+/* Checks that all pictures become distinct files. */
 static imp_status check_paths(const imp_dataset *dataset, const char *folder, imp_error *error)
 {
     for (size_t i = 0; i < dataset->picture_count; i++) {

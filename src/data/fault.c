@@ -1,4 +1,4 @@
-/* fault.c - keeping faults, the one of lack of memory without taking any. */
+/* fault.c - stores faults; out of memory needs no allocation. */
 #include "data/fault.h"
 
 #include <stddef.h>

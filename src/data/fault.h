@@ -1,8 +1,8 @@
 /*
- * fault.h - why a picture could not be read, kept until all have been tried.
+ * fault.h - why a picture could not be read, stored until all have been tried.
  *
- * Threads that read pictures keep faults and go on. Lack of memory is no fault of a picture, but is
- * kept as one, since a thread has no other way to tell.
+ * Threads that read pictures store faults and go on. Out of memory is not a fault of a picture, but
+ * is stored as one, since a thread has no other way to report it.
  */
 #ifndef IMP_DATA_FAULT_H
 #define IMP_DATA_FAULT_H
@@ -16,11 +16,11 @@ typedef struct imp_fault {
     const char *sentence;
 } imp_fault;
 
-/* The fault, with "NAME: " before its sentence if `name` is not NULL. Never NULL: without memory
- * for it, it is one of lack of memory. Give it back with imp_fault_release(). */
+/* A fault with the error's sentence, after "NAME: " if `name` is not NULL. Never NULL: without
+ * memory it is an out-of-memory fault. Release it with imp_fault_release(). */
 imp_fault *imp_fault_keep(const char *name, const imp_error *error);
 
-/* Whether it was memory that lacked; false for NULL. */
+/* Whether it is out of memory; false for NULL. */
 bool imp_fault_is_memory(const imp_fault *fault);
 
 /* NULL is allowed. */

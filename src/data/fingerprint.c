@@ -1,8 +1,8 @@
 /*
- * fingerprint.c - the SHA-256 that names a dataset in every result.
+ * fingerprint.c - the SHA-256 that identifies a dataset in every result.
  *
- * It is taken over size and channels and, in the order of names, each name and the SHA-256 of the
- * picture's bytes. Digesting pictures one by one lets all cores share the work.
+ * It covers size and channels and, in the order of names, each name and the SHA-256 of the
+ * picture's bytes. Hashing pictures separately lets all cores share the work.
  */
 #include <nettle/sha2.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * folder.c - anyone's pictures: CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE, in a folder or archive.
+ * folder.c - a dataset from a folder or archive of CLASS/PICTURE or SUPER-CLASS/CLASS/PICTURE.
  *
- * One depth for all: a picture at another depth than the first is most likely in the wrong place,
- * and guessing would silently make a class of it. Pictures beside the classes and in _unlabeled are
+ * All pictures must be at the same depth: one at another depth is most likely misplaced, and
+ * guessing would silently turn it into a class. Pictures beside the classes and in _unlabeled are
  * counted and left out.
  */
 #include <string.h>
@@ -78,7 +78,7 @@ imp_status imp_open_folder(imp_dataset *dataset, const char *path,
     if (status)
         return status;
 
-    enum { FEWEST_CLASSES = 5 }; /* one of the three parts is empty with fewer */
+    enum { FEWEST_CLASSES = 5 }; /* with fewer, one of the three parts is empty */
     if (dataset->class_count >= FEWEST_CLASSES)
         return imp_dataset_apply_split(dataset, IMP_USUAL_SPLIT, 0, error);
     for (size_t i = 0; i < dataset->class_count; i++)

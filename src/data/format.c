@@ -1,5 +1,5 @@
 /*
- * format.c - which formats of pictures there are, how each begins, and what reads it.
+ * format.c - the table of image formats: magic bytes and decoders.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static bool begins_webp(const uint8_t *bytes, size_t size)
 
 static bool begins_heif(const uint8_t *bytes, size_t size)
 {
-    /* Of what libheif decodes AV1 with, broken files write to standard error and lose memory. */
+    /* Not AVIF: the AV1 decoder of libheif prints to standard error about broken files, and leaks
+     * memory. */
     return size >= 12 && memcmp(bytes + 4, "ftyp", 4) == 0 && memcmp(bytes + 8, "avi", 3) != 0;
 }
 
@@ -86,7 +87,7 @@ const imp_image_format imp_image_formats[] = {
 
 bool imp_image_begins(const unsigned char *bytes, size_t size)
 {
-    enum { ENOUGH = 12 }; /* for every format; fewer may still become one */
+    enum { ENOUGH = 12 }; /* bytes to recognise every format; fewer may be the start of any */
     for (const imp_image_format *format = imp_image_formats; format->name != NULL; format++)
         if (format->begins(bytes, size))
             return true;
@@ -104,12 +105,12 @@ imp_status imp_image_decode(const uint8_t *bytes, size_t size, size_t pixel_limi
             continue;
         if (format->decode != NULL)
             return format->decode(bytes, size, pixel_limit, image, error);
-        return imp_fail(error, IMP_EUNSUPPORTED,
-                        "the file is a %s picture, which this build does not read: %s was absent "
-                        "when it was made",
-                        format->name, format->library);
+        return imp_fail(
+            error, IMP_EUNSUPPORTED,
+            "the file is a %s picture, which this build does not read: it was built without %s",
+            format->name, format->library);
     }
     return imp_fail(
         error, IMP_EFORMAT,
-        "the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)");
+        "the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)");
 }

@@ -1,5 +1,5 @@
 /*
- * gallery.c - finds the pictures in files and folders, and reads them side by side.
+ * gallery.c - finds the pictures in files and folders, and reads them in parallel.
  */
 #include "data/gallery.h"
 
@@ -32,7 +32,7 @@ static bool reserve(imp_gallery *gallery)
     return true;
 }
 
-/* Takes `path`, which may be NULL for lack of memory, over. */
+/* Takes over `path`; NULL means that memory ran out. */
 static imp_status append(imp_gallery *gallery, char *path, int32_t class, imp_error *error)
 {
     if (path == NULL || !reserve(gallery)) {
@@ -43,8 +43,8 @@ static imp_status append(imp_gallery *gallery, char *path, int32_t class, imp_er
     return IMP_OK;
 }
 
-/* The class that the first `length` characters of a picture's name say; since the names are sorted,
- * it is the newest one or the next. */
+/* The class named by the first `length` characters of a picture's name; since names are sorted, it
+ * is the last one or a new one. */
 static imp_status find_class(imp_gallery *gallery, const char *name, size_t length, int32_t *class,
                              imp_error *error)
 {
@@ -88,7 +88,7 @@ static imp_status note_passed_over(imp_gallery *gallery, const char *folder, con
     return IMP_OK;
 }
 
-/* Adds what the source lists. The first `skip` characters of each name are one folder. */
+/* Adds the files of the source. The first `skip` characters of each name are a common folder. */
 static imp_status add_names(imp_gallery *gallery, const imp_source *source, size_t skip,
                             bool classes, imp_unpacked *archive, bool *wanted, imp_error *error)
 {
@@ -141,7 +141,7 @@ static imp_status add_folder(imp_gallery *gallery, const char *folder, bool clas
                                                : status;
 }
 
-/* Takes the archive over, also when it fails. */
+/* Takes over the archive, even on failure. */
 static imp_status keep_archive(imp_gallery *gallery, imp_unpacked *archive, imp_error *error)
 {
     size_t count = gallery->archive_count;
@@ -213,7 +213,7 @@ imp_status imp_gallery_add_classes(imp_gallery *gallery, const char *folder, imp
         return add_folder(gallery, folder, true, error);
     if (imp_source_is_archive(folder))
         return add_archive(gallery, folder, true, error);
-    return imp_fail(error, IMP_EINVAL, "'%s' is no folder and no archive (%s)", folder,
+    return imp_fail(error, IMP_EINVAL, "'%s' is neither a folder nor an archive (%s)", folder,
                     imp_source_archive_endings());
 }
 
@@ -259,7 +259,7 @@ imp_status imp_gallery_bytes(const imp_gallery *gallery, size_t picture, uint8_t
                              size_t *size, imp_error *error)
 {
     const imp_gallery_picture *found = &gallery->pictures[picture];
-    if (found->archive != NULL) /* its sentences name the archive and the member */
+    if (found->archive != NULL) /* its errors name the archive and the member */
         return imp_unpacked_read(found->archive, found->member, bytes, size, error);
     return imp_file_read(found->path, IMP_FILE_LIMIT, bytes, size, error);
 }

@@ -32,7 +32,7 @@ static imp_status broken(const GifFileType *gif, imp_error *error)
     return imp_fail(error, IMP_EFORMAT, "broken GIF: %s", text ? text : "it holds no picture");
 }
 
-/* Goes to the first frame; *transparent becomes its colour that is none, or -1. */
+/* Finds the first frame; *transparent becomes the index of its transparent colour, or -1. */
 static imp_status find_frame(GifFileType *gif, int *transparent, imp_error *error)
 {
     GifRecordType kind;
@@ -74,7 +74,7 @@ static void put_line(const GifFileType *gif, const GifPixelType *line, int y, in
 
 static imp_status read_lines(GifFileType *gif, int transparent, imp_image *image, imp_error *error)
 {
-    static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2}; /* of interlaced ones */
+    static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2}; /* of interlaced pictures */
     int width = gif->Image.Width, height = gif->Image.Height;
     GifPixelType *line = imp_allocate((size_t)width, sizeof *line);
     imp_status status = line ? IMP_OK : imp_fail_memory(error, "a GIF picture");
@@ -100,7 +100,8 @@ static imp_status decode(GifFileType *gif, size_t pixel_limit, imp_image *image,
     int width = gif->SWidth, height = gif->SHeight;
     if (frame->Left < 0 || frame->Top < 0 || frame->Width <= 0 || frame->Height <= 0 ||
         frame->Left + frame->Width > width || frame->Top + frame->Height > height)
-        return imp_fail(error, IMP_EFORMAT, "broken GIF: its first frame is not inside of it");
+        return imp_fail(error, IMP_EFORMAT,
+                        "broken GIF: its first frame is outside of the picture");
     if (!frame->ColorMap && !gif->SColorMap)
         return imp_fail(error, IMP_EFORMAT, "broken GIF: it has no colours");
     status = imp_image_check_size((uint32_t)width, (uint32_t)height, pixel_limit, error);

@@ -1,8 +1,9 @@
 /*
- * glyph_character.c - composes characters from an alphabet's strokes, and lets writers write them.
+ * glyph_character.c - composes characters from an alphabet's strokes, and varies them as different
+ * writers would.
  *
- * The first stroke stands free; the others mostly begin, cross or end on those already there, as in
- * real scripts. A writer bends every stroke a little, and leans, scales and places the whole.
+ * The first stroke is placed freely; the others mostly start, cross or end on existing ones, as in
+ * real scripts. A writer bends every stroke a little, and slants, scales and shifts the whole.
  */
 #include <math.h>
 
@@ -36,7 +37,7 @@ static unsigned choose_stroke(imp_random *random, const imp_style *style)
     return style->vocabulary - 1;
 }
 
-/* The beginning, the middle or the end of a stroke: where others touch it. */
+/* The start, middle or end of a stroke, where others touch it. */
 static unsigned choose_joint(imp_random *random, const imp_stroke *stroke)
 {
     static const float where[] = {0.0f, 0.5f, 1.0f};
@@ -53,13 +54,13 @@ static void transform(imp_stroke *stroke, float scale_x, float scale_y, float sh
     }
 }
 
-/* Adds a stroke and returns how much it adds to see. */
+/* Adds a stroke and returns its complexity. */
 static float add_stroke(imp_random *random, const imp_style *style, imp_glyph *glyph)
 {
     unsigned chosen = choose_stroke(random, style);
     imp_stroke stroke = style->strokes[chosen];
     bool first = glyph->count == 0;
-    /* What is intricate must not become a blot. */
+    /* Intricate strokes must not shrink to a blot. */
     float smallest = 0.25f + 0.15f * style->effort[chosen];
     float scale = first ? 1.0f : between(random, fminf(smallest, 0.7f), 1.0f);
     float flip_x = happens(random, style->mirror) ? -1.0f : 1.0f;
@@ -102,7 +103,7 @@ static void add_segment(imp_glyph *glyph, float x0, float y0, float x1, float y1
         (imp_stroke){.count = 3, .x = {x0, 0.5f * (x0 + x1), x1}, .y = {y0, 0.5f * (y0 + y1), y1}};
 }
 
-/* Head line, base line, dots and serifs: what an alphabet does to every character or to some. */
+/* Head line, base line, dots and serifs, which an alphabet adds to some or all characters. */
 static void add_habits(imp_random *random, const imp_style *style, imp_glyph *glyph)
 {
     box around = bounds(glyph);
@@ -129,7 +130,7 @@ static void add_habits(imp_random *random, const imp_style *style, imp_glyph *gl
     }
 }
 
-/* Fits the glyph into the middle of the unit square, as wide as the style has it at most. */
+/* Fits the glyph into the middle of the unit square, at most as wide as the style allows. */
 static void fit(const imp_style *style, imp_glyph *glyph)
 {
     const float room = 0.70f;
@@ -138,7 +139,7 @@ static void fit(const imp_style *style, imp_glyph *glyph)
     float most_width = style->width < 1.0f ? room * style->width : room;
     float most_height = style->width > 1.0f ? room / style->width : room;
     float scale = fminf(most_width / fmaxf(width, 0.05f), most_height / fmaxf(height, 0.05f));
-    scale = fminf(scale, 0.42f); /* a lone short stroke is not blown up */
+    scale = fminf(scale, 0.42f); /* do not enlarge a single short stroke too much */
     for (unsigned s = 0; s < glyph->count; s++)
         transform(&glyph->strokes[s], scale, scale,
                   0.5f - scale * 0.5f * (around.left + around.right),
@@ -155,7 +156,7 @@ imp_glyph imp_glyph_of(const imp_glyph_options *options, const imp_style *style,
     imp_glyph glyph = {0};
     unsigned spread = style->most_strokes - style->fewest_strokes + 1;
     unsigned strokes = style->fewest_strokes + imp_random_below(&random, spread);
-    /* A lone line is no character, and neither is a thicket. */
+    /* Neither a single line nor a thicket is a character. */
     const float least = 2.4f, most = 6.0f;
     float effort = 0.0f;
     while ((glyph.count < strokes && effort < most) || effort < least)
@@ -192,7 +193,7 @@ imp_glyph imp_glyph_write(const imp_glyph_options *options, const imp_glyph *gly
 {
     imp_random random = imp_glyph_random(options->seed, alphabet, character, drawing);
     imp_glyph written = *glyph;
-    float care = between(&random, 0.7f, 1.6f); /* some writers take less of it */
+    float care = between(&random, 0.7f, 1.6f); /* smaller for careful writers */
     float angle = normal(&random, 0.06f), lean = normal(&random, 0.09f);
     float scale = 1.0f + normal(&random, 0.07f), aspect = 1.0f + normal(&random, 0.06f);
     float shift_x = normal(&random, 0.025f), shift_y = normal(&random, 0.025f);

@@ -1,8 +1,8 @@
 /*
  * glyph_raster.c - draws the strokes of a glyph, anti-aliased.
  *
- * A stroke becomes short segments of varying width; a pixel's ink is how deep its centre lies in
- * the nearest of them, faded over the width of one pixel.
+ * A stroke becomes short segments of varying width; a pixel's ink depends on how deep its centre is
+ * inside the nearest segment, with a ramp one pixel wide.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 /* Segments between two control points of a curve. */
 enum { STEPS = 6 };
 
-/* A Catmull-Rom spline through the points, which a pen's path resembles. */
+/* A Catmull-Rom spline through the points, which resembles the path of a pen. */
 static float spline(const float *points, unsigned count, unsigned index, float t)
 {
     float p1 = points[index], p2 = points[index + 1];

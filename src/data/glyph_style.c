@@ -1,8 +1,8 @@
 /*
- * glyph_style.c - invents alphabets: which strokes one has, and its habits.
+ * glyph_style.c - generates alphabets: their strokes and habits.
  *
- * A vocabulary of few strokes, used again and again, is what makes characters look as if they
- * belonged together; the habits (slant, serifs, head lines, dots) do the rest.
+ * A small vocabulary of strokes makes characters look as if they belonged together; habits (slant,
+ * serifs, head lines, dots) do the rest.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 static const float pi = 3.14159265f;
 
-/* Kinds of strokes a vocabulary is made of. */
+/* Kinds of strokes in a vocabulary. */
 enum { LINE, ARC, LOOP, HOOK, WAVE, CORNER, ZIGZAG, KINDS };
 
 static const float efforts[KINDS] = {1.0f, 1.2f, 1.6f, 1.6f, 2.2f, 1.6f, 2.6f};
@@ -109,7 +109,7 @@ static void rotate(imp_stroke *stroke, float angle)
     }
 }
 
-/* How much an alphabet likes each kind: some it loves, some it never uses. */
+/* How often an alphabet uses each kind: some often, some never. */
 static void draw_tastes(imp_random *random, float taste[KINDS])
 {
     static const float usual[KINDS] = {1.6f, 1.6f, 0.8f, 1.1f, 0.5f, 1.0f, 0.4f};
@@ -135,7 +135,7 @@ static void draw_vocabulary(imp_random *random, imp_style *style)
 {
     float taste[KINDS];
     draw_tastes(random, taste);
-    /* Scripts favour few directions: most strokes lie along one of two axes. */
+    /* Scripts favour few directions, so most strokes lie along one of two axes. */
     float axis = between(random, -0.12f, 0.12f) * pi;
     float grid = imp_random_uniform(random) < 0.75 ? 0.5f * pi : 0.25f * pi;
 
@@ -143,7 +143,7 @@ static void draw_vocabulary(imp_random *random, imp_style *style)
     float total = 0.0f;
     for (unsigned i = 0; i < style->vocabulary; i++) {
         int kind = choose(random, taste, KINDS);
-        taste[kind] *= 0.5f; /* variety */
+        taste[kind] *= 0.5f; /* less likely to repeat, for variety */
         style->strokes[i] = invent(random, kind);
         style->effort[i] = efforts[kind];
         float turn = grid * (float)imp_random_below(random, 8);

@@ -1,8 +1,8 @@
 /*
- * glyphs.c - the dataset "glyphs": all drawings of all characters of invented alphabets.
+ * glyphs.c - the dataset "glyphs": all drawings of all characters of generated alphabets.
  *
- * Its own split takes whole alphabets, in order: 60% train, 20% validate, 20% test. There is
- * nothing to shuffle, since alphabets are random already.
+ * Its own split takes whole alphabets, in order: 60% for training, 20% for validation, 20% for
+ * testing. No shuffling is needed, since alphabets are random.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,14 +42,14 @@ imp_status imp_glyph_settle(imp_glyph_options *options, imp_error *error)
 
 imp_random imp_glyph_random(uint64_t seed, uint32_t alphabet, uint32_t character, uint32_t drawing)
 {
-    /* IMP_GLYPH_ALL becomes zero, everything else is one more than it is. */
+    /* Adding 1 turns IMP_GLYPH_ALL into zero. */
     uint64_t index = (uint64_t)alphabet << 40 | (uint64_t)(character + 1) << 20 | (drawing + 1);
     return imp_random_start(seed, IMP_STREAM_GLYPHS, index);
 }
 
 /* ---- the dataset ---- */
 
-/* Digits that every number up to `most` fits in, so that names sort as numbers do. */
+/* Digits of the largest number, so that names sort numerically. */
 static int digits_of(uint32_t most)
 {
     int digits = 2;

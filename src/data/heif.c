@@ -1,8 +1,8 @@
 /*
- * heif.c - HEIC and HEIF pictures, as telephones make them, through libheif; not AVIF (format.c).
+ * heif.c - decodes HEIC and HEIF pictures, as from telephones, with libheif; not AVIF (format.c).
  *
- * libheif turns and mirrors by the file's own notes, which are to be obeyed; EXIF data may say the
- * same once more, and is not looked at.
+ * libheif applies the file's own rotation and mirroring; EXIF data, which may repeat them, is
+ * ignored.
  */
 #include "data/image.h"
 
@@ -26,7 +26,7 @@ static imp_status refuse(struct heif_error fault, imp_error *error)
                     kind ? "unsupported" : "broken", fault.message);
 }
 
-/* The decoded picture laid on white. */
+/* Takes the decoded picture, composited on white. */
 static imp_status take(const struct heif_image *decoded, size_t pixel_limit, imp_image *image,
                        imp_error *error)
 {
@@ -82,7 +82,8 @@ imp_status imp_heif_decode(const uint8_t *bytes, size_t size, size_t pixel_limit
     if (!context)
         return imp_fail_memory(error, "a HEIF picture");
     heif_context_set_maximum_image_size_limit(context, 1 << 14);
-    heif_context_set_max_decoding_threads(context, 0); /* pictures are shared out already */
+    heif_context_set_max_decoding_threads(context,
+                                          0); /* pictures are already decoded in parallel */
     imp_status status = decode(context, bytes, size, pixel_limit, image, error);
     heif_context_free(context);
     if (status)

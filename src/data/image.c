@@ -1,8 +1,7 @@
 /*
- * image.c - what can be done with a decoded picture without knowing where it came from.
+ * image.c - operations on decoded pictures, independent of their format.
  *
- * Gray is computed with the integer weights Pillow uses, so that a picture prepared there and one
- * prepared here agree.
+ * Gray is computed with Pillow's integer weights, so that pictures prepared by either agree.
  */
 #include "data/image.h"
 

@@ -1,8 +1,8 @@
 /*
- * jpeg.c - JPEG pictures through libjpeg-turbo.
+ * jpeg.c - decodes JPEG pictures with libjpeg-turbo.
  *
- * libjpeg goes on after damage and fills the rest with gray; a few-shot learner would then learn
- * from garbage. Damage that loses picture data is an error here, stray bytes between markers are
+ * libjpeg continues after damage and fills the rest with gray; a few-shot learner would then learn
+ * from garbage. Damage that loses picture data is an error here; stray bytes between markers are
  * not.
  */
 #include <setjmp.h>
@@ -25,9 +25,9 @@ typedef struct decoder {
     struct jpeg_progress_mgr progress;
     jmp_buf back;
     imp_image image;
-    imp_status status; /* of a fault found here and not by libjpeg */
+    imp_status status; /* of a fault found here, not by libjpeg */
     char fault[JMSG_LENGTH_MAX];
-    JSAMPLE *cmyk; /* a row, of pictures made for printing */
+    JSAMPLE *cmyk; /* one row, if the picture is CMYK */
 } decoder;
 
 static void on_error(j_common_ptr jpeg)
@@ -54,7 +54,7 @@ static void on_progress(j_common_ptr jpeg)
     }
 }
 
-/* Four inks on white paper. Adobe's programs, which is nearly all, store how much light is left. */
+/* Converts CMYK to RGB. Nearly all files are Adobe's and store inverted values. */
 static void mix_inks(const JSAMPLE *cmyk, size_t count, bool inverted, uint8_t *rgb)
 {
     for (size_t i = 0; i < count; i++, cmyk += 4, rgb += 3)
@@ -65,7 +65,7 @@ static void mix_inks(const JSAMPLE *cmyk, size_t count, bool inverted, uint8_t *
         }
 }
 
-/* Reads the header, makes room, reads the rows. Sets state->status where the file is refused. */
+/* Reads the header, allocates, reads the rows. Sets state->status if the file is refused. */
 static void read_picture(decoder *state, const uint8_t *bytes, size_t size, size_t pixel_limit,
                          imp_error *error)
 {
@@ -106,7 +106,7 @@ static void read_picture(decoder *state, const uint8_t *bytes, size_t size, size
     for (jpeg_saved_marker_ptr note = jpeg->marker_list; note && orientation == 1;
          note = note->next)
         orientation = imp_exif_orientation(note->data, note->data_length);
-    jpeg_finish_decompress(jpeg); /* which forgets the notes */
+    jpeg_finish_decompress(jpeg); /* discards the EXIF data */
     state->status = imp_image_orient(&state->image, orientation, error);
 }
 

@@ -1,4 +1,4 @@
-/* jpeg_write.c - small pictures for pages, as JPEG. */
+/* jpeg_write.c - encodes JPEG, for thumbnails on pages. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * load.c - reads and decodes the pictures of a catalog on all cores.
  *
- * Each picture is decoded, made gray or RGB, resampled, laid out in planes and fingerprinted in one
- * go by whichever thread gets it, straight into its final place. A broken picture either ends the
- * loading with its sentence or, if asked so, is left out and listed.
+ * One thread decodes, converts, resamples and hashes a picture and writes its planes straight to
+ * their final place. A broken picture either makes loading fail or, if asked for, is left out and
+ * listed.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ imp_load_plan imp_load_plan_from(const imp_dataset_options *options)
     };
 }
 
-/* What the threads share while one source is read. An entry belongs to the thread that visits it.
+/* Shared by the threads that read one source. An entry belongs to the thread that visits it.
  */
 typedef struct job {
     const imp_load_plan *plan;
@@ -45,7 +45,7 @@ static void keep_fault(job *work, size_t entry, const imp_error *fault)
     work->faults[entry] = imp_fault_keep(work->catalog->entries[entry].name, fault);
 }
 
-/* From bytes to planes in their place. */
+/* Decodes bytes to planes in their place. */
 static imp_status decode_into(job *work, size_t entry, const uint8_t *bytes, size_t size,
                               imp_error *fault)
 {
@@ -83,12 +83,12 @@ static void visit(size_t member, const uint8_t *bytes, size_t size, const imp_er
     }
 }
 
-/* Visits the entries first..end-1 in whatever source they are. */
+/* Visits entries first..end-1 in their sources. */
 static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *error)
 {
     const imp_catalog *catalog = work->catalog;
     imp_status status = IMP_OK;
-    imp_error own; /* the sentence may be needed below although the caller wants none */
+    imp_error own; /* the message may be needed below even if the caller wants none */
     if (error == NULL)
         error = &own;
     for (size_t s = 0; s < catalog->source_count && !status; s++) {
@@ -120,7 +120,8 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
             status = imp_source_read(source, wanted, work->plan->threads, visit, work, error);
         imp_release(wanted);
         imp_release(entry_of);
-        /* Behind the damage of an archive nothing can be read; that is the fault of each. */
+        /* After the damage in an archive nothing can be read, so every file there has this fault.
+         */
         if (status == IMP_EFORMAT && work->plan->skip_broken) {
             for (size_t i = first; i < end; i++)
                 if (catalog->entries[i].source == s && work->sizes[i][0] == 0 &&
@@ -134,7 +135,7 @@ static imp_status visit_entries(job *work, size_t first, size_t end, imp_error *
 
 /* ---- before and after ---- */
 
-/* Size and channels that the caller left open, as the first sound picture has them. */
+/* Sets size and channels that are open from the first readable picture. */
 static imp_status settle_plan(job *work, imp_load_plan *plan, imp_error *error)
 {
     if (plan->size != 0 && plan->channels != 0)
@@ -159,7 +160,7 @@ static imp_status settle_plan(job *work, imp_load_plan *plan, imp_error *error)
     return IMP_OK;
 }
 
-/* Notes those that no source has, then reads the rest. */
+/* Records the missing pictures, then reads the rest. */
 static imp_status read_all(job *work, imp_error *error)
 {
     const imp_catalog *catalog = work->catalog;
@@ -174,8 +175,8 @@ static imp_status read_all(job *work, imp_error *error)
     return visit_entries(work, 0, catalog->count, error);
 }
 
-/* Takes the broken entries out of the catalog and closes the gaps in the pixels. Their sentences
- * move to the dataset. */
+/* Removes broken entries from the catalog and closes the gaps in the pixels. Their messages move to
+ * the dataset. */
 static imp_status drop_broken(job *work, imp_catalog *catalog, imp_dataset *dataset, size_t bytes,
                               imp_error *error)
 {

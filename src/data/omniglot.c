@@ -1,7 +1,8 @@
 /*
  * omniglot.c - the Omniglot distribution: two folders or zips of ALPHABET/characterNN/NNNN_NN.png.
  *
- * Alphabets are super-classes. Both parts are read always, since Vinyals' split mixes them.
+ * Alphabets are super-classes. Both parts are always read, since the split of Vinyals et al. mixes
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { DEFAULT_SIZE = 28, PARTS = 2 };
 
 static const char *const parts[PARTS] = {"images_background", "images_evaluation"};
 
-/* The path of a part: a folder where there is one, else the zip. */
+/* The path of a part: the folder if it exists, otherwise the zip. */
 static char *part_path(const char *path, const char *part, bool *exists)
 {
     size_t room = strlen(path) + strlen(part) + sizeof "/.zip";
@@ -109,7 +110,8 @@ imp_status imp_open_omniglot(imp_dataset *dataset, const char *path,
         plan.size = DEFAULT_SIZE;
     if (plan.channels == 0)
         plan.channels = 1;
-    plan.invert = options->ink != IMP_INK_AS_IS; /* ink is black in the files and high here */
+    plan.invert =
+        options->ink != IMP_INK_AS_IS; /* ink is black in the files and has high values here */
 
     imp_catalog catalog = {0};
     imp_status status = open_parts(&catalog, path, plan.threads, error);

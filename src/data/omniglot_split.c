@@ -1,10 +1,10 @@
 /*
- * omniglot_split.c - the facts about Omniglot: its alphabets, and who tests on which characters.
+ * omniglot_split.c - the alphabets of Omniglot and its published splits.
  *
  * Lake et al. (2015) train on the 30 "background" alphabets and test on the 20 others. Vinyals et
  * al. (2016) split by characters, as published with the code of Snell et al. (2017): 1028 to train,
- * 172 to validate, 423 to test. That cuts between alphabets but for Gurmukhi, whose last four
- * characters test.
+ * 172 to validate, 423 to test. That divides between alphabets, except for Gurmukhi, whose last
+ * four characters are for testing.
  */
 #include <string.h>
 
@@ -13,12 +13,12 @@
 typedef struct alphabet {
     const char *name;
     unsigned char characters;
-    bool background;   /* Lake's */
+    bool background;   /* in Lake's background set */
     imp_split vinyals; /* of its characters up to `last` */
     unsigned char last;
 } alphabet;
 
-/* Sorted bytewise. What follows `last` tests. */
+/* Sorted bytewise. Characters after `last` are for testing. */
 static const alphabet alphabets[] = {
     {"Alphabet_of_the_Magi", 20, true, IMP_SPLIT_TRAIN, 20},
     {"Angelic", 20, false, IMP_SPLIT_TRAIN, 20},

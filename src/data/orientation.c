@@ -1,5 +1,5 @@
 /*
- * orientation.c - reads one number of EXIF data, and turns pictures by quarters.
+ * orientation.c - reads the orientation from EXIF data and rotates pictures.
  */
 #include "data/orientation.h"
 
@@ -7,7 +7,7 @@
 
 enum { TAG = 0x0112, SHORT = 3, ENTRY = 12 };
 
-/* A number of two or four bytes in the order that the header named. */
+/* A number of two or four bytes in the header's byte order. */
 static uint32_t number(const uint8_t *bytes, size_t count, bool big)
 {
     uint32_t value = 0;
@@ -50,7 +50,7 @@ imp_status imp_image_orient(imp_image *image, int orientation, imp_error *error)
     imp_status status = imp_image_create(&upright, width, height, image->channels, error);
     if (status)
         return status;
-    /* Whether an axis of the stored picture is run through backwards. */
+    /* Whether an axis of the stored picture is reversed. */
     bool back_x = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool back_y = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     size_t channels = image->channels;

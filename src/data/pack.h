@@ -6,9 +6,9 @@
  *     padding      to a multiple of 4096
  *     pixels       (pictures, channels, size, size)
  *
- * The table's parts follow each other without gaps in this order, the 8-byte ones first; names are
- * offsets of zero-terminated texts. Everything is covered by a checksum: the header by its own, the
- * table by one in the header, the pixels by one per block in the table.
+ * The parts of the table are contiguous and in this order, those of 8 bytes first; names are
+ * offsets of zero-terminated strings. Everything is covered by a checksum: the header by its own,
+ * the table by one in the header, the pixels by one per block in the table.
  */
 #ifndef IMP_DATA_PACK_H
 #define IMP_DATA_PACK_H
@@ -28,9 +28,9 @@ typedef struct imp_pack_header {
     uint32_t size, channels;
     uint32_t classes, super_classes, pictures;
     uint32_t sizes[4]; /* imp_size_range */
-    char kind[12];     /* the first letters of imp_dataset.kind, */
-    uint8_t inverted;  /* 0 or 1, as imp_dataset.inverted, */
-    char kind_rest[3]; /* and its letters from the 13th on */
+    char kind[12];     /* the first letters of imp_dataset.kind */
+    uint8_t inverted;  /* 0 or 1, as imp_dataset.inverted */
+    char kind_rest[3]; /* the letters of the kind from the 13th on */
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     uint64_t text_size;
     uint64_t table_checksum;
@@ -41,14 +41,14 @@ typedef struct imp_pack_class {
     uint32_t name, super_class, split, first_picture, count;
 } imp_pack_class;
 
-/* Where the parts lie, counted from the beginning of the file. */
+/* Offsets of the parts in the file. */
 typedef struct imp_pack_layout {
     uint64_t block_checksums, classes, super_names, picture_names, text;
     uint64_t table_end, pixels, end;
     uint64_t blocks;
 } imp_pack_layout;
 
-/* False when the header's counts stand for more than fits in memory. */
+/* False if the header's counts do not fit in memory. */
 bool imp_pack_layout_of(const imp_pack_header *header, imp_pack_layout *layout);
 
 /* The checksum of the header, as it should be in header_checksum. */

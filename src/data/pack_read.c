@@ -1,9 +1,9 @@
 /*
  * pack_read.c - opens a packed dataset by mapping it.
  *
- * Nothing in the file is believed before it is checked: first that the sizes agree with the file's,
- * then the checksums (on all cores), then every offset and count that is used as an index. Names
- * and pixels are used where they lie.
+ * Nothing in the file is trusted before it is checked: first the sizes against the file's, then the
+ * checksums (on all cores), then every offset and count used as an index. Names and pixels are used
+ * in place.
  */
 #define _DEFAULT_SOURCE /* mmap's flags */
 
@@ -24,12 +24,12 @@
 #error "packs are mapped as they are, which takes a little-endian machine"
 #endif
 
-/* Reads the first bytes of a file; false where it has fewer. */
+/* Reads the first bytes of a file; false if it has fewer. */
 static bool read_beginning(const char *path, void *bytes, size_t size)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return false; /* opening a pipe would wait for a writer */
+        return false; /* opening a pipe would block */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return false;
@@ -131,7 +131,7 @@ static imp_status verify(const uint8_t *file, const imp_pack_header *header,
     return any ? damaged(error, "its pixels do not match their checksums") : IMP_OK;
 }
 
-/* Whatever is used as an index later lies within bounds, and pictures are sorted. */
+/* Checks that everything used as an index later is within bounds, and that pictures are sorted. */
 static imp_status check_table(const uint8_t *file, const imp_pack_header *header,
                               const imp_pack_layout *layout, imp_error *error)
 {
@@ -152,7 +152,7 @@ static imp_status check_table(const uint8_t *file, const imp_pack_header *header
             return damaged(error, "the names of its super-classes make no sense");
     const imp_pack_class *classes = (const imp_pack_class *)(file + layout->classes);
     uint64_t next = 0;
-    uint32_t supers_seen = 0; /* they come in order, and each has classes */
+    uint32_t supers_seen = 0; /* they are in order, and each has classes */
     for (size_t i = 0; i < header->classes; i++) {
         const imp_pack_class *entry = &classes[i];
         bool super_fits = header->super_classes == 0 ? entry->super_class == IMP_NO_SUPER_CLASS
@@ -231,7 +231,8 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
                         other_size ? options->size : header.size,
                         other_channels ? options->channels : header.channels);
     if (options->ink != IMP_INK_OWN)
-        return imp_fail(error, IMP_EINVAL, "a pack's pixels cannot be inverted; pack them so");
+        return imp_fail(error, IMP_EINVAL,
+                        "a pack's pixels cannot be inverted; invert them when packing");
 
     memcpy(dataset->kind, kind_of(&header).text, sizeof dataset->kind);
     dataset->inverted = header.inverted == 1;
@@ -243,7 +244,7 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
     dataset->picture_count = header.pictures;
     dataset->picture_names = (const uint32_t *)(file + layout.picture_names);
     dataset->picture_text = (const char *)file + layout.text;
-    /* Packed again, only the pictures' own texts are wanted, which stand first. */
+    /* Packing again needs only the pictures' names, which come first. */
     for (size_t i = 0; i < header.pictures; i++) {
         size_t end = dataset->picture_names[i] + strlen(imp_picture_name(dataset, i)) + 1;
         if (end > dataset->picture_text_size)
@@ -256,7 +257,7 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
 imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
                          imp_error *error)
 {
-    /* A FIFO is no pack, and is not waited for. */
+    /* Do not block on a FIFO, which is not a pack. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about;
     if (descriptor < 0 || fstat(descriptor, &about) != 0) {

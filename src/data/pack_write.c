@@ -1,5 +1,5 @@
 /*
- * pack_write.c - writes a dataset as one file, laid out so that reading it is mapping it.
+ * pack_write.c - writes a dataset as one file that can be mapped.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ uint64_t imp_pack_header_checksum(const imp_pack_header *header)
     return imp_checksum(header, offsetof(imp_pack_header, header_checksum));
 }
 
-/* The texts in the order they are written: pictures, super-classes, classes. */
+/* Appends a string; the order is pictures, super-classes, classes. */
 static uint32_t add_text(char *text, size_t *used, const char *name)
 {
     size_t length = strlen(name) + 1, offset = *used;
@@ -91,7 +91,7 @@ static void fill_table(const imp_dataset *dataset, const imp_pack_layout *layout
     }
 }
 
-/* Written block by block, as it is read, to be asked in between whether to go on. */
+/* Writes block by block, so that it can be stopped in between. */
 static imp_status write_pixels(const imp_dataset *dataset, const imp_pack_layout *layout,
                                imp_writer *writer, imp_go_on *go_on, imp_error *error)
 {

@@ -1,8 +1,8 @@
 /*
- * png.c - PNG pictures in and out, through libpng.
+ * png.c - decodes and encodes PNG pictures with libpng.
  *
- * libpng reports a fault by longjmp(); everything such a jump must free therefore lives in one
- * struct that the function around setjmp() owns. All of libpng's memory is the library's own.
+ * libpng reports errors by longjmp(), so everything to be freed then is in one struct owned by the
+ * function that calls setjmp(). All of libpng's memory comes from the library's allocator.
  */
 #include <png.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "base/memory.h"
 #include "data/image.h"
 
-/* The fault is kept as text until it is known which function failed. */
+/* An error message of libpng, kept until it can be reported. */
 typedef struct fault {
-    bool memory; /* an allocation failed; libpng then calls the picture broken */
+    bool memory; /* an allocation failed; libpng reports that as a broken picture */
     char text[200];
 } fault;
 
@@ -52,8 +52,8 @@ static void on_warning(png_structp png, png_const_charp message)
 
 /* ---- reading ---- */
 
-/* How many bytes of packed pixels may be read for the last rows beyond what those could take. A
- * thousand times as many could be unpacked for nothing. */
+/* How many compressed bytes may be read for the last rows beyond what these can need: surplus data
+ * could expand a thousandfold for nothing. */
 enum { SURPLUS_LIMIT = 64 << 10, IDAT = 0x49444154 };
 
 typedef struct decoder {
@@ -61,15 +61,15 @@ typedef struct decoder {
     png_infop info;
     const uint8_t *next;
     size_t left;
-    bool is_ending;    /* the last rows are being read, behind which libpng unpacks all there is */
-    size_t last_bytes; /* of packed pixels, read since */
-    int passes;        /* over the picture, which may be interlaced */
+    bool is_ending;    /* the last rows are being read, after which libpng inflates all the rest */
+    size_t last_bytes; /* of compressed data read since then */
+    int passes;        /* over the picture, several if interlaced */
     imp_image image;
-    uint8_t *samples;  /* what libpng writes: the picture with its alpha, where it has one */
+    uint8_t *samples;  /* libpng's output: the picture, with alpha if it has one */
     png_bytepp rows;   /* of `samples` */
     size_t components; /* of a pixel in `samples` */
-    bool bits;         /* `samples` holds 8 gray pixels a byte */
-    imp_status status; /* of a fault found here and not by libpng */
+    bool bits;         /* `samples` holds 8 black-and-white pixels per byte */
+    imp_status status; /* of a fault found here, not by libpng */
     fault fault;
 } decoder;
 
@@ -81,21 +81,21 @@ static void read_bytes(png_structp png, png_bytep into, size_t size)
     if (state->is_ending && png_get_io_chunk_type(png) == IDAT) {
         state->last_bytes += size;
         if (state->last_bytes > SURPLUS_LIMIT + 4 * png_get_rowbytes(png, state->info))
-            png_error(png, "it holds far more than its pixels");
+            png_error(png, "it holds far more data than its pixels need");
     }
     memcpy(into, state->next, size);
     state->next += size;
     state->left -= size;
 }
 
-/* Reads the header and makes room. Sets state->status where the picture is refused. */
+/* Reads the header and allocates. Sets state->status if the picture is refused. */
 static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
 {
     png_structp png = state->png;
     png_set_read_fn(png, state, read_bytes);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    /* Comments, profiles and the like are skipped: they change no pixel, and a few bytes of one
-     * can unpack to megabytes. */
+    /* Comments, profiles and the like are skipped: they change no pixel, and a few bytes can expand
+     * to megabytes. */
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(png, state->info);
 
@@ -105,7 +105,7 @@ static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
     if (state->status)
         return;
 
-    /* Black and white, as Omniglot is, is unpacked here, many times faster than libpng does. */
+    /* Black and white, as in Omniglot, is expanded here, many times faster than by libpng. */
     state->bits = png_get_color_type(png, state->info) == PNG_COLOR_TYPE_GRAY &&
                   png_get_bit_depth(png, state->info) == 1 &&
                   !png_get_valid(png, state->info, PNG_INFO_tRNS);
@@ -133,7 +133,7 @@ static void prepare(decoder *state, size_t pixel_limit, imp_error *error)
         state->rows[row] = state->samples + row * stride;
 }
 
-/* Makes a byte of every bit. */
+/* Expands every bit to a byte. */
 static void unpack_bits(decoder *state)
 {
     static const uint8_t four[16][4] = {
@@ -158,7 +158,7 @@ static void unpack_bits(decoder *state)
     }
 }
 
-/* Lays a picture with alpha on white paper. */
+/* Composites a picture with alpha on white. */
 static void flatten(decoder *state)
 {
     imp_image *image = &state->image;
@@ -229,7 +229,7 @@ imp_status imp_png_decode(const uint8_t *bytes, size_t size, size_t pixel_limit,
 typedef struct encoder {
     png_structp png;
     png_infop info;
-    uint8_t *bytes; /* what has been written so far */
+    uint8_t *bytes; /* written so far */
     size_t size, capacity;
     fault fault;
 } encoder;

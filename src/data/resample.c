@@ -1,10 +1,10 @@
 /*
  * resample.c - changes a picture's size.
  *
- * A new pixel is a weighted mean of old ones. When an axis shrinks the weights are those of a box
- * as wide as the new pixel; when it grows they are Keys' cubic with a = -1/2. Both are computed as
- * Pillow computes them, so that pictures prepared there and here agree within rounding. Rows are
- * merged first, which runs along memory, and the few that remain are merged across.
+ * A new pixel is a weighted mean of old ones. If an axis shrinks the weights are a box as wide as
+ * the new pixel; if it grows they are Keys' cubic with a = -1/2. Both are computed as in Pillow, so
+ * that results agree within rounding. Rows are combined first, which is contiguous in memory, then
+ * the columns of the few that remain.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "data/image.h"
 
-/* For every new pixel of an axis: which old pixels it is made of, and how much of each. */
+/* For every new pixel of an axis: the old pixels it is made of, and their weights. */
 typedef struct weights {
     uint32_t *first; /* (size): the first old pixel */
     uint32_t *count; /* (size) */
@@ -46,7 +46,7 @@ static void weights_clear(weights *axis)
     *axis = (weights){0};
 }
 
-/* Fills the row of one new pixel whose centre lies at `centre` among the old ones. */
+/* Computes the weights of one new pixel, whose centre is at `centre` among the old ones. */
 static void weigh(weights *axis, uint32_t index, uint32_t old_size, double centre, double stretch)
 {
     double (*filter)(double) = stretch > 1.0 ? box : cubic;
@@ -55,7 +55,7 @@ static void weigh(weights *axis, uint32_t index, uint32_t old_size, double centr
     uint32_t first = low > 0.0 ? (uint32_t)low : 0;
     uint32_t end = high < old_size ? (uint32_t)high : old_size;
     float *row = axis->weight + index * axis->widest;
-    /* At its ends the box may cover an old pixel not at all. */
+    /* At its ends the box may not cover an old pixel at all. */
     while (end - first > 1 && filter((first + 0.5 - centre) / stretch) == 0.0)
         first++;
     while (end - first > 1 && filter((end - 0.5 - centre) / stretch) == 0.0)
@@ -94,11 +94,11 @@ static imp_status weights_create(weights *axis, uint32_t old_size, uint32_t new_
 
 static uint8_t to_byte(float value)
 {
-    float above = value + 0.5f; /* positive where it is cut */
+    float above = value + 0.5f; /* positive, so truncation rounds down */
     return value <= 0.0f ? 0 : value >= 255.0f ? 255 : (uint8_t)above;
 }
 
-/* One new row before its pixels are merged: the weighted mean of old rows, (width, channels). */
+/* One new row before its columns are combined: the weighted mean of old rows, (width, channels). */
 static void merge_rows(const imp_image *image, const weights *down, size_t y, float *line)
 {
     size_t stride = (size_t)image->width * image->channels;
@@ -126,8 +126,8 @@ static void merge_columns(const float *line, size_t channels, const weights *acr
     }
 }
 
-/* The same for a picture that shrinks along both axes, as nearly all do: the weights are even, so
- * that sums of integers do. */
+/* The same for a picture that shrinks along both axes, as nearly all do: the weights are equal, so
+ * integer sums suffice. */
 enum { MOST_SUMMED = 257 }; /* bytes whose sum fits in 16 bits */
 
 static void sum_area(const imp_image *image, const weights *across, const weights *down, size_t y,
@@ -153,9 +153,9 @@ static void sum_area(const imp_image *image, const weights *across, const weight
     }
 }
 
-/* Columns first, for a picture that becomes wider and lower: every old row is widened and cut to
- * bytes before the rows are merged. One row at a time, because a picture of one column may have
- * millions of rows, and all of them widened would not fit in memory. */
+/* Columns first, for a picture that becomes wider and lower: every old row is widened and clamped
+ * to bytes before rows are combined. One row at a time, because a picture of one column may have
+ * millions of rows, which would not all fit in memory when widened. */
 static imp_status widen_and_lower(const imp_image *image, uint32_t width, uint32_t height,
                                   imp_image *out, imp_error *error)
 {
@@ -195,12 +195,12 @@ static imp_status widen_and_lower(const imp_image *image, uint32_t width, uint32
     return status;
 }
 
-/* Rows first, then columns; each new row is finished before the next is begun. */
+/* Rows first, then columns; each new row is finished before the next. */
 static imp_status merge(const imp_image *image, uint32_t width, uint32_t height, imp_image *out,
                         imp_error *error)
 {
     weights across = {0}, down = {0};
-    /* Floats, or the sums of an even area. */
+    /* Floats, or integer sums. */
     void *line = imp_allocate((size_t)image->width * image->channels, sizeof(float));
     imp_status status = line != NULL ? IMP_OK : imp_fail_memory(error, "resampling a picture");
     if (!status)
@@ -235,7 +235,7 @@ imp_status imp_image_resample(const imp_image *image, uint32_t width, uint32_t h
     if (width <= image->width)
         return merge(image, width, height, out, error);
 
-    /* The cubic overshoots at edges, and is cut to 0..255 after either axis. Cutting does not
+    /* The cubic overshoots at edges and is clamped to 0..255 after each axis. Clamping does not
      * commute; widening first is Pillow's order. */
     if (height < image->height)
         return widen_and_lower(image, width, height, out, error);

@@ -1,6 +1,5 @@
 /*
- * source.c - what folders and archives have in common: a sorted list of names, and how to read
- * them.
+ * source.c - the common part of folders and archives: a sorted list of names, and reading.
  */
 #define _DEFAULT_SOURCE /* strcasecmp */
 
@@ -67,7 +66,7 @@ static int compare_numbered(const void *a, const void *b)
     return strcmp(((const numbered *)a)->name, ((const numbered *)b)->name);
 }
 
-/* Sorts the names and remembers, for archives, where the n-th file went. */
+/* Sorts the names and records, for archives, where the n-th file went. */
 static imp_status sort_names(imp_source *source, imp_error *error)
 {
     size_t count = source->count;
@@ -174,7 +173,7 @@ bool imp_source_is_picture(const char *name)
     return false;
 }
 
-/* Adds to a text that has room for it. */
+/* Appends to a string with enough room. */
 static void add_text(char *text, size_t size, const char *more)
 {
     size_t used = strlen(text);

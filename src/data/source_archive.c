@@ -1,10 +1,9 @@
 /*
- * source_archive.c - a zip or tar archive as a source, through libarchive.
+ * source_archive.c - a zip or tar archive as a source, with libarchive.
  *
  * A small archive is unpacked into memory while its files are listed. A larger one is read again
- * from front to back, by every thread for itself: each visits all headers and unpacks and handles
- * only its share of the files, so that nothing is held but one file per thread, whatever the size
- * of the archive.
+ * from front to back by every thread: each visits all headers but unpacks only its share of the
+ * files, so that memory holds only one file per thread.
  */
 #define _DEFAULT_SOURCE /* newlocale, uselocale */
 
@@ -22,14 +21,13 @@
 
 enum {
     READ_SIZE = 64 << 10,
-    FILES_PER_TURN = 16, /* neighbours in the archive that one thread takes together */
+    FILES_PER_TURN = 16, /* consecutive files that one thread takes together */
     MOST_READERS = 8,    /* every reader of a tar.gz unpacks all of it */
-    FILES_PER_BLOCK = 32 /* of a kept archive, handled together */
+    FILES_PER_BLOCK = 32 /* of an archive in memory, handled together */
 };
 
-/* Whose fault it is that libarchive failed: its numbers are the system's where the system failed,
- * and EILSEQ, EINVAL or a negative one where the archive is not as it should be. Of IMP_EFORMAT the
- * caller has to tell, who knows what is wrong with the archive then. */
+/* Why libarchive failed: its error numbers are the system's if the system failed, and EILSEQ,
+ * EINVAL or negative if the archive is invalid. For IMP_EFORMAT the caller writes the message. */
 static imp_status blame(struct archive *archive, const char *path, imp_error *error)
 {
     int number = archive_errno(archive);
@@ -63,8 +61,8 @@ static imp_status open_archive(const char *path, struct archive **out, imp_error
     return status;
 }
 
-/* libarchive gives names in the locale's encoding, and none where that has no letters for them. A
- * name is the same bytes on every machine, so it is asked for in UTF-8, on this thread alone. */
+/* libarchive gives names in the locale's encoding, and none if that cannot represent them. Names
+ * must be the same bytes on every machine, so this thread switches to UTF-8. */
 static int next_header(struct archive *archive, struct archive_entry **entry, const char **name)
 {
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
@@ -80,7 +78,7 @@ static int next_header(struct archive *archive, struct archive_entry **entry, co
     return result;
 }
 
-/* A name in the form all names have, or NULL for that of a hidden file. */
+/* The normalised name, or NULL for a hidden file. */
 static const char *visible_name(const char *name)
 {
     while (name[0] == '/' || (name[0] == '.' && name[1] == '/'))
@@ -91,9 +89,9 @@ static const char *visible_name(const char *name)
     return name;
 }
 
-/* Whether `unpacked` bytes came of so few bytes of the archive, read from `from` on, that they
- * cannot be a picture: pictures are compressed already, and this is made to cost its reader time.
- * What is read ahead counts for it, so that a small file of little content is not meant. */
+/* Whether `unpacked` bytes came from so few bytes of the archive, read from `from` on, that this is
+ * a decompression bomb: pictures are compressed already. Read-ahead counts in its favour, so that
+ * small files with little content pass. */
 static bool is_bomb(struct archive *archive, la_int64_t from, size_t unpacked)
 {
     enum { RATIO = 100, FREE = 16 << 20 };
@@ -101,8 +99,8 @@ static bool is_bomb(struct archive *archive, la_int64_t from, size_t unpacked)
     return unpacked > FREE && (unpacked - FREE) / RATIO > packed;
 }
 
-/* Reads over the rest of the current file. libarchive would by itself, but a compressed archive
- * cannot be skipped without unpacking it. */
+/* Skips the rest of the current file, checking for bombs, since a compressed archive cannot be
+ * skipped without unpacking it. */
 static bool skip(struct archive *archive)
 {
     la_int64_t from = archive_filter_bytes(archive, -1);
@@ -114,7 +112,7 @@ static bool skip(struct archive *archive)
         size_t size;
         la_int64_t offset;
         if (archive_read_data_block(archive, &block, &size, &offset) != ARCHIVE_OK)
-            return true; /* its end, or a fault that the next header meets again */
+            return true; /* its end, or a fault that the next header reports again */
         unpacked += size;
         if (is_bomb(archive, from, unpacked))
             return false;
@@ -122,7 +120,7 @@ static bool skip(struct archive *archive)
 }
 
 /* Steps to the next visible file; false at the end, with *status set when that is a failure. Files
- * without a readable name are passed over and counted. */
+ * without a readable name are skipped and counted. */
 static bool next_file(struct archive *archive, const char *path, const char **name,
                       size_t *nameless, imp_status *status, imp_error *error)
 {
@@ -158,13 +156,13 @@ static bool next_file(struct archive *archive, const char *path, const char **na
 
 /* ---- unpacking ---- */
 
-/* A block of memory that grows with what is put in it. */
+/* A growing buffer. */
 typedef struct buffer {
     uint8_t *bytes;
     size_t capacity;
 } buffer;
 
-/* Makes the buffer larger, but not larger than `most`. */
+/* Enlarges the buffer, up to `most`. */
 static bool reserve(buffer *space, size_t used, size_t most)
 {
     size_t capacity = space->capacity > 0 ? 2 * space->capacity : READ_SIZE;
@@ -178,8 +176,8 @@ static bool reserve(buffer *space, size_t used, size_t most)
     return true;
 }
 
-/* Unpacks the current file, of at most `limit` bytes, to `begin` of the buffer. The size its header
- * claims is not trusted: it may be a lie or absent. */
+/* Unpacks the current file, of at most `limit` bytes, to `begin` of the buffer. The size in its
+ * header is not trusted: it may be wrong or absent. */
 static imp_status unpack(struct archive *archive, const imp_source *source, const char *name,
                          size_t limit, buffer *space, size_t begin, size_t *size, imp_error *fault)
 {
@@ -226,7 +224,7 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
     size_t used = 0, nameless = 0;
     while (next_file(archive, source->path, &name, &nameless, &status, error)) {
         imp_piece piece = {.begin = used};
-        /* What cannot be unpacked now will say so when it is read. */
+        /* A file that cannot be unpacked now is reported when it is read. */
         if (keep)
             keep = unpack(archive, source, name, kept_limit - used, &space, used, &piece.size,
                           NULL) == IMP_OK;

@@ -1,7 +1,7 @@
 /*
  * source_folder.c - a folder on disk as a source: listed recursively, each file read by its path.
  *
- * Symbolic links are followed; a depth limit ends the walk where links make a circle.
+ * Symbolic links are followed; a depth limit stops cycles of links.
  */
 #define _DEFAULT_SOURCE /* fstatat, fdopendir, openat */
 
@@ -42,7 +42,7 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
 
     struct stat about;
     imp_status status = IMP_OK;
-    /* A link that leads nowhere is listed too: when it is read, that is its fault. */
+    /* A dangling link is listed too: reading it reports the fault. */
     bool known = fstatat(dirfd(stream), name, &about, 0) == 0;
     if (known && S_ISDIR(about.st_mode))
         status = list(source, dirfd(stream), name, path, depth + 1, error);
@@ -52,13 +52,13 @@ static imp_status add_entry(imp_source *source, DIR *stream, const char *name, c
     return status;
 }
 
-/* Notes that the folder `path` has no pictures, if among its files, those from `first` on, are
- * none; it stands for the `empty` folders within it too. */
+/* Records the folder `path` as empty if none of its files, those from `first` on, is a picture; it
+ * replaces the `empty` folders inside it. */
 static imp_status note_empty(imp_source *source, const char *path, size_t first, size_t empty,
                              imp_error *error)
 {
     if (strcmp(path, IMP_UNLABELED_FOLDER) == 0)
-        return IMP_OK; /* nobody takes it for a class */
+        return IMP_OK; /* it would not be taken for a class */
     for (size_t i = first; i < source->count; i++)
         if (imp_source_is_picture(source->names[i]))
             return IMP_OK;
@@ -71,7 +71,7 @@ static imp_status note_empty(imp_source *source, const char *path, size_t first,
 }
 
 /* Adds all files of `folder` below the open folder `parent`; `path` is its name so far and is
- * given back as it was. */
+ * restored. */
 static imp_status list(imp_source *source, int parent, const char *folder, char *path, int depth,
                        imp_error *error)
 {
@@ -157,7 +157,7 @@ static void read_block(size_t block, int worker, void *context)
 imp_status imp_source_read_folder(const imp_source *source, const bool *wanted, int threads,
                                   imp_source_visit *visit, void *context, imp_error *error)
 {
-    (void)error; /* a file that cannot be read is that file's fault only */
+    (void)error; /* a file that cannot be read is reported through `visit` */
     job work = {source, wanted, visit, context};
     imp_parallel((source->count + FILES_PER_BLOCK - 1) / FILES_PER_BLOCK, threads, read_block,
                  &work);

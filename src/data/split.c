@@ -1,10 +1,11 @@
 /*
- * split.c - which classes train, validate and test: by chance, by lists, or by Omniglot's facts.
+ * split.c - assigns classes to training, validation and testing: at random, by lists, or by
+ * Omniglot's published splits.
  *
- * A class has one split, so splits cannot share a class; what can still go wrong is checked: a
- * class on two lists, a part that comes out empty although it was asked for, a name nobody has.
- * Turned classes take the split of their base class because rotation happens afterwards, but for
- * the one split that is dealt out among them.
+ * A class has one split, so splits cannot overlap; other mistakes are checked: a class on two
+ * lists, a requested part that would be empty, an unknown name. Rotated classes have the split of
+ * their base class because rotation happens afterwards, except for the one split that treats them
+ * separately.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +24,11 @@
 #define TURNED_MODES "turned-modes:"
 #define POINTS "points:"
 
-/* The sequences of IMP_STREAM_SPLIT: what is split, above the number of the super-class. */
+/* The sequences of IMP_STREAM_SPLIT: what is split, combined with the number of the super-class. */
 enum { BY_CLASS, BY_SUPER_CLASS, BY_MODE, BY_TURNED_MODE, BY_POINT };
 #define SEQUENCE(purpose, number) ((uint64_t)(purpose) << 32 | (number))
 
-/* ---- by chance ---- */
+/* ---- at random ---- */
 
 /* "0.64/0.16/0.2": three parts, none negative, that sum to at most one. */
 static imp_status parse_parts(const char *text, double part[3], imp_error *error)
@@ -52,8 +53,8 @@ static imp_status parse_parts(const char *text, double part[3], imp_error *error
     return IMP_OK;
 }
 
-/* Deals `count` things out: a random part of each size, rounded so that parts that sum to one take
- * all. */
+/* Divides `count` items at random into parts of these sizes, rounded so that parts that sum to one
+ * take all. */
 static imp_status deal(size_t count, const double part[3], imp_random random, imp_split *split,
                        imp_error *error)
 {
@@ -113,7 +114,7 @@ static imp_status split_modes(imp_dataset *dataset, const double part[3], uint64
                               imp_split *splits, imp_error *error)
 {
     imp_status status = IMP_OK;
-    size_t first = 0; /* the classes of a super-class are neighbours */
+    size_t first = 0; /* the classes of a super-class are adjacent */
     while (first < dataset->class_count && status == IMP_OK) {
         uint32_t super = dataset->classes[first].super_class;
         size_t end = first;
@@ -170,8 +171,8 @@ static bool is_trained_in(const imp_class *entry, size_t super)
     return entry->super_class == super && entry->split == IMP_SPLIT_TRAIN;
 }
 
-/* As the authors of infinite mixture prototypes hold out modes: the classes that the source's own
- * split trains on are dealt out within their super-class, each turn for itself. */
+/* As the paper's authors hold out modes: the training classes of the source's own split are divided
+ * within their super-class, each rotation separately. */
 static imp_status split_turned_modes(imp_dataset *dataset, const double part[3], uint64_t seed,
                                      imp_split *splits, imp_error *error)
 {
@@ -388,9 +389,10 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
             continue;
         if (strpbrk(entry->name, "\r\n") != NULL) {
             imp_writer_abandon(&writer);
-            status = imp_fail(error, IMP_EUNSUPPORTED,
-                              "the class '%s' has a line end in its name and fits in no list",
-                              entry->name);
+            status = imp_fail(
+                error, IMP_EUNSUPPORTED,
+                "the class '%s' has a line break in its name and cannot be written to a list",
+                entry->name);
             break;
         }
         status = imp_writer_write(&writer, entry->name, strlen(entry->name), error);

@@ -1,5 +1,5 @@
 /*
- * survey.c - counts names, and looks at pictures spread evenly over all of them.
+ * survey.c - counts names, and examines an evenly spaced sample of pictures.
  */
 #include "data/survey.h"
 
@@ -17,7 +17,7 @@ enum { SAMPLE = 64 };
 
 /* ---- names ---- */
 
-/* How much of a picture's name is its class's. */
+/* Length of the class's name in a picture's name. */
 static size_t class_length(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -29,7 +29,7 @@ static bool same_start(const char *a, size_t a_length, const char *b, size_t b_l
     return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
 
-/* How much of a class's name is its super-class's; 0 if it has none. */
+/* Length of the super-class's name in a class's name; 0 if it has none. */
 static size_t super_length(const char *name, size_t length)
 {
     for (size_t i = length; i > 0; i--)
@@ -49,7 +49,7 @@ static void end_class(imp_survey *survey, const char *name, size_t count)
         survey->largest = count;
 }
 
-/* The names are sorted, so that the pictures of a class follow each other. */
+/* Names are sorted, so the pictures of a class are adjacent. */
 static void count_names(const imp_source *source, imp_survey *survey)
 {
     const char *last = NULL;
@@ -89,7 +89,7 @@ static void count_names(const imp_source *source, imp_survey *survey)
 
 /* ---- pictures ---- */
 
-/* What is noted of a picture that was looked at. */
+/* Properties of a sampled picture. */
 enum { READABLE = 1, COLOURED = 2, ON_LIGHT = 4 };
 
 typedef struct seen {
@@ -124,7 +124,7 @@ static size_t median_side(seen *found, size_t count)
     return found[(count - 1) / 2].side;
 }
 
-/* Wants up to SAMPLE pictures, as far from each other in the list as can be. */
+/* Selects up to SAMPLE pictures, evenly spaced in the list. */
 static void choose(const imp_source *source, size_t pictures, bool *wanted)
 {
     size_t step = (pictures + SAMPLE - 1) / SAMPLE, number = 0;
@@ -145,7 +145,7 @@ static imp_status look_around(const imp_source *source, imp_survey *survey, imp_
         status = imp_fail_memory(error, "a sample of pictures");
     } else {
         choose(source, survey->pictures, wanted);
-        /* Damage of an archive is told when all of it is read. */
+        /* Damage of an archive is reported when all of it is read. */
         imp_source_read(source, wanted, 1, look, found, NULL);
         size_t readable = 0, coloured = 0, light = 0;
         for (size_t i = 0; i < source->count; i++) {

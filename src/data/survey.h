@@ -1,9 +1,8 @@
 /*
- * survey.h - what a folder or archive of pictures holds, found by looking at a few of them.
+ * survey.h - what a folder or archive of pictures holds, found from its names and a sample.
  *
- * Before a dataset can be opened, somebody has to say how large its pictures shall be and how it is
- * to be split. The names tell how many classes and pictures there are; a sample tells what kind of
- * pictures.
+ * Before a dataset is opened, its picture size and split must be chosen. The names give the numbers
+ * of classes and pictures; a sample shows what kind of pictures they are.
  */
 #ifndef IMP_DATA_SURVEY_H
 #define IMP_DATA_SURVEY_H
@@ -24,17 +23,17 @@ typedef struct imp_survey {
     size_t empty;             /* sub-folders without pictures */
     char first_empty[200];    /* the name of one, cut to fit */
     imp_foreign foreign;
-    size_t side;   /* the shorter one of a picture, the median of the sample; 0: none */
-    bool coloured; /* most pictures of the sample have colour, not only as a tint */
-    bool on_light; /* nearly all of them have a light ground */
+    size_t side;   /* median of the shorter sides in the sample; 0: none */
+    bool coloured; /* most pictures of the sample have colour, more than a tint */
+    bool on_light; /* nearly all of them have a light background */
 } imp_survey;
 
-/* Whether `name` stands for a folder or archive of classes, as imp_dataset_open() would take it;
- * *path is where it is. */
+/* Whether imp_dataset_open() would take `name` for a folder or archive of classes; *path is its
+ * path. */
 bool imp_names_folder(const char *name, const char **path);
 
-/* Looks around. Pictures that cannot be read tell nothing; to complain about them is up to
- * imp_dataset_open(). On failure *survey is zeroed: IMP_EIO, IMP_EFORMAT, IMP_ENOMEM. */
+/* Makes a survey. Pictures that cannot be read are ignored; imp_dataset_open() reports them. On
+ * failure *survey is zeroed: IMP_EIO, IMP_EFORMAT, IMP_ENOMEM. */
 imp_status imp_survey_make(imp_survey *survey, const char *path, imp_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * tiff.c - TIFF pictures through libtiff; of several in a file the first.
+ * tiff.c - decodes TIFF pictures with libtiff; the first of several in a file.
  *
- * libtiff makes RGBA of whatever is stored: 1 to 16 bits, palettes, CMYK, YCbCr, CIE Lab. What it
- * complains of is a failure, even where it would go on.
+ * libtiff converts everything to RGBA: 1 to 16 bits, palettes, CMYK, YCbCr, CIE Lab. Any error it
+ * reports is a failure, even where it would continue.
  */
 #include "data/image.h"
 
@@ -16,12 +16,12 @@
 #include "base/memory.h"
 #include "data/orientation.h"
 
-enum { MOST_MEMORY = 1 << 28 }; /* that libtiff may take at once */
+enum { MOST_MEMORY = 1 << 28 }; /* of one allocation by libtiff */
 
 typedef struct decoder {
     const uint8_t *bytes;
     size_t size, at;
-    char fault[200]; /* the first that libtiff found */
+    char fault[200]; /* the first that libtiff reported */
 } decoder;
 
 static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t wanted)
@@ -97,7 +97,7 @@ static imp_status broken(const decoder *state, imp_error *error)
                     state->fault[0] ? state->fault : "it cannot be read");
 }
 
-/* What libtiff makes is 0xAABBGGRR, with the colours already multiplied by alpha. */
+/* libtiff's output is 0xAABBGGRR, with premultiplied alpha. */
 static void lay_on_white(const uint32_t *packed, imp_image *image)
 {
     size_t count = (size_t)image->width * image->height;
@@ -133,7 +133,7 @@ static imp_status read_picture(TIFF *tiff, const decoder *state, size_t pixel_li
         return imp_fail_memory(error, "a TIFF picture");
     if (orientation < 1 || orientation > 8)
         orientation = ORIENTATION_TOPLEFT;
-    /* In the order in which they are stored; turning follows. */
+    /* In stored order; rotation follows. */
     if (!TIFFReadRGBAImageOriented(tiff, width, height, packed, orientation, 1) || state->fault[0])
         status = broken(state, error);
     if (!status)

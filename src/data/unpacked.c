@@ -1,5 +1,5 @@
 /*
- * unpacked.c - keeps the content of an archive where every file of it can be reached.
+ * unpacked.c - unpacks an archive for random access.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 
@@ -20,10 +20,10 @@
 
 struct imp_unpacked {
     imp_source source;
-    imp_piece *pieces;  /* (count): where in memory or in the temporary file */
-    imp_fault **faults; /* (count): why it could not be unpacked, else NULL */
-    int descriptor;     /* of the temporary file; -1: all is in memory, or nothing was taken */
-    size_t end;         /* of what was given room in it */
+    imp_piece *pieces;  /* (count): position in memory or in the temporary file */
+    imp_fault **faults; /* (count): why it could not be unpacked, otherwise NULL */
+    int descriptor;     /* of the temporary file; -1: all in memory, or nothing unpacked yet */
+    size_t end;         /* of the space used in it */
     pthread_mutex_t mutex;
 };
 
@@ -70,9 +70,9 @@ const imp_source *imp_unpacked_source(const imp_unpacked *archive)
     return &archive->source;
 }
 
-/* ---- taking ---- */
+/* ---- unpacking ---- */
 
-/* A file that has no name, or loses it at once where the file system knows no such files. */
+/* An unnamed file, or one that is unlinked at once if the file system does not support that. */
 static imp_status open_temporary(int *descriptor, imp_error *error)
 {
     const char *folder = getenv("TMPDIR");

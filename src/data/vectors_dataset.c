@@ -1,10 +1,10 @@
 /*
- * vectors_dataset.c - points of any kind, embeddings for instance, as a dataset: the rows of a .npy
- * file, and a label for each.
+ * vectors_dataset.c - vectors, such as embeddings, as a dataset: the rows of a .npy file, with a
+ * label each.
  *
- * A vector is an image of one pixel with as many channels as it has numbers, and stays a row of
- * floats. Classes are split like those of pictures or, where there are too few to spare any,
- * each class is cut into parts of its points: "7" trains, "7@val" validates and "7@test" tests.
+ * A vector is an image of one pixel with one channel per number, and stays a row of floats. Classes
+ * are split like those of pictures or, if there are too few, the points of each class are divided:
+ * "7" for training, "7@val" for validation and "7@test" for testing.
  */
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@
 
 enum { ENOUGH_CLASSES = 20, MOST_DIMENSIONS = 1 << 20, AT_ONCE = 1024 };
 
-/* ---- what there is ---- */
+/* ---- opening ---- */
 
 typedef struct vectors {
     imp_npy_shards file;
     imp_labels labels;
-    imp_split *splits; /* (points), where each is split for itself; or NULL */
-    uint32_t *place;   /* (points): where each is in the dataset; UINT32_MAX: nowhere */
+    imp_split *splits; /* (points), if points are split; or NULL */
+    uint32_t *place;   /* (points): index in the dataset; UINT32_MAX: left out */
 } vectors;
 
 static void vectors_clear(vectors *of)
@@ -84,7 +84,7 @@ static imp_status open_files(vectors *of, const char *name, imp_error *error)
 
 /* ---- the split ---- */
 
-/* "points:..." if that is what is asked for, or fits where nothing is. */
+/* "points:..." if that was asked for, or if nothing was and it suits the data. */
 static const char *points_split(const vectors *of, const char *split)
 {
     bool own = !split || strcmp(split, "own") == 0;
@@ -138,8 +138,8 @@ static imp_status add_names(vectors *of, imp_catalog *catalog, imp_error *error)
 
 /* ---- numbers ---- */
 
-/* Reads all points in the order of the file, puts those with a label where they belong, and takes
- * the fingerprint: of the dimensions and, point by point, its class and numbers. */
+/* Reads all points in the order of the file, stores those with a label, and computes the
+ * fingerprint from the dimensions and the class and numbers of every point. */
 static imp_status read_points(vectors *of, imp_dataset *dataset, imp_error *error)
 {
     size_t d = of->file.columns, n = of->file.rows, floats;

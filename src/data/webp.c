@@ -1,5 +1,5 @@
 /*
- * webp.c - WebP pictures through libwebp; of an animation the first frame.
+ * webp.c - decodes WebP pictures with libwebp; the first frame of an animation.
  */
 #include "data/image.h"
 

@@ -225,7 +225,7 @@ assert "o &quot;o&quot;" in text and "café crème" in text'
     [[ ${lines[-1]} =~ ^"  s/r?ng/"[1-4].png$ ]]
     echo text >n/$'b\tc.png'
     run --separate-stderr "$IMP" classify --support s n "${model[@]}"
-    [ "$stderr" = "imp classify: n/b?c.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" ]
+    [ "$stderr" = "imp classify: n/b?c.png: the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" ]
 }
 
 fails() { # STATUS SENTENCE ARGUMENT...
@@ -239,7 +239,7 @@ fails() { # STATUS SENTENCE ARGUMENT...
     fails 2 "give --support FOLDER, whose sub-folders are the classes" new "${model[@]}"
     fails 2 "give the pictures to classify from those in 'known': PICTURE|FOLDER..." --support known
     fails 1 "cannot read 'nowhere': No such file or directory" --support nowhere new
-    fails 1 "'new/ring/5.png' is no folder and no archive (.zip, .tar, .tar.gz, .tgz)" --support new/ring/5.png new
+    fails 1 "'new/ring/5.png' is neither a folder nor an archive (.zip, .tar, .tar.gz, .tgz)" --support new/ring/5.png new
     fails 1 "the folder 'known/ring' has no sub-folders with pictures; they are the \
 classes" --support known/ring new
     points="--labels and --query are for points; the sub-folders of 'known' are the \

@@ -38,7 +38,7 @@ assert sum(split["classes"] for split in info["splits"].values()) == info["class
     [ "$status" -eq 1 ]
     [[ $output == *"2 broken, left out:"* ]]
     [[ $output == *"a/short.png: broken PNG"* ]]
-    [[ $output == *"b/text.jpg: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)"* ]]
+    [[ $output == *"b/text.jpg: the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)"* ]]
     [[ $output == *"images       2,"* ]]
 }
 
@@ -88,7 +88,7 @@ with tarfile.open("bomb.tar.gz", "w:gz") as file:
 END
     run --separate-stderr "$IMP" data info d
     [ "$status" -eq 1 ]
-    [[ $output == *"1 broken, left out:"*"a/surplus.png: broken PNG: it holds far more than its pixels"* ]]
+    [[ $output == *"1 broken, left out:"*"a/surplus.png: broken PNG: it holds far more data than its pixels need"* ]]
     run --separate-stderr "$IMP" data info bomb.zip
     [ "$status" -eq 1 ]
     [[ $output == *"6 broken, left out:"* ]]
@@ -107,7 +107,7 @@ END
     run --separate-stderr bash -c 'grep -qa __asan_init "$IMP" || ulimit -v 600000
         "$IMP" data info d --threads 1'
     [ "$status" -eq 1 ]
-    [[ $output == *"a/zero.png: the file is no picture of a known kind"* ]]
+    [[ $output == *"a/zero.png: the file is not a picture of a known kind"* ]]
 }
 
 @test "show writes a PNG" {

@@ -129,11 +129,11 @@ assert numpy.load("y.npy").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]'
     model=(--model "$BATS_FILE_TMPDIR/run/model.safetensors")
     run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy
     [ "$status" -eq 1 ]
-    [ "$stderr" = "imp embed: shapes/cross/2.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" ]
+    [ "$stderr" = "imp embed: shapes/cross/2.png: the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" ]
     [ ! -e x.npy ]
     run --separate-stderr "$IMP" embed shapes "${model[@]}" -o x.npy --labels y.npy --skip-broken
     [ "$status" -eq 0 ]
-    [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is no picture of a known kind \
+    [ "$stderr" = "imp embed: left out: shapes/cross/2.png: the file is not a picture of a known kind \
 (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)
 imp embed: left out: cannot read 'shapes/ring/0.png': No such file or directory
 ${stderr_lines[-1]}" ]

@@ -196,6 +196,6 @@ support and a query" --data one
     fails "no picture in 'heap' is in a class; pictures belong in CLASS/PICTURE or \
 SUPER-CLASS/CLASS/PICTURE" --data heap
     echo text >one/bars/2.png
-    fails "one: bars/2.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" --data one
+    fails "one: bars/2.png: the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)" --data one
     fails "cannot read 'nowhere': No such file or directory" --data nowhere
 }

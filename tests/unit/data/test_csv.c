@@ -52,7 +52,7 @@ static void rows_and_lines(void **state)
         {"\"two\nlines\",x\ny", "|two\nlines|x@1\n|y@3\n"},
         {"a\rb", "|a@1\n|b@2\n"},
         {"\"open", "line 1 opens a quote that is never closed"},
-        {"x\n\"a\"b", "line 2 has text behind a closing quote"},
+        {"x\n\"a\"b", "line 2 has text after a closing quote"},
         {",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", "line 1 has more than 32 columns"},
     };
     char out[500];

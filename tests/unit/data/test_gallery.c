@@ -101,7 +101,7 @@ static void what_is_not_there_is_a_sentence(void **state)
     scratch_write(scratch_file(state, "file").text, "x", 1);
     assert_int_equal(imp_gallery_add_classes(&gallery, scratch_file(state, "file").text, &error),
                      IMP_EINVAL);
-    assert_non_null(strstr(error.message, "' is no folder"));
+    assert_non_null(strstr(error.message, "' is neither a folder"));
     make_folders(scratch_file(state, "empty").text);
     assert_int_equal(imp_gallery_add(&gallery, scratch_file(state, "empty").text, &error),
                      IMP_EINVAL);
@@ -148,9 +148,8 @@ static void a_broken_picture_has_a_fault_and_can_be_dropped(void **state)
     const imp_fault *fault = imp_gallery_fault(&gallery);
     assert_non_null(fault);
     assert_int_equal(fault->status, IMP_EFORMAT);
-    assert_non_null(strstr(
-        fault->sentence,
-        "p/2.png: the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)"));
+    assert_non_null(strstr(fault->sentence, "p/2.png: the file is not a picture of a known kind "
+                                            "(PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)"));
     imp_gallery_drop_broken(&gallery);
     assert_int_equal(gallery.count, 2);
     assert_string_equal(name_of(state, &gallery, 1), "p/3.png");

@@ -230,7 +230,7 @@ static void other_files_are_named_as_such(void **state)
                      IMP_EFORMAT);
     assert_string_equal(
         error.message,
-        "the file is no picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)");
+        "the file is not a picture of a known kind (PNG, JPEG, WebP, HEIF, TIFF, GIF, BMP)");
     assert_int_equal(imp_image_decode((const uint8_t *)"", 0, 100, &image, &error), IMP_EFORMAT);
     assert_string_equal(error.message, "the file is empty");
 }
