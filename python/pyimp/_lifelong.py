@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,13 @@ Model = TypeVar("Model", bound="LifeLong")
 
 class LifeLong:
     """The part of InfiniteMixturePrototypes that changes a fitted model without new points."""
+
+    if TYPE_CHECKING:  # what the other part has
+        _fitted: Any
+
+        def _number(self, labels: Any, missing: Any, names: Any) -> tuple[np.ndarray, np.ndarray]: ...
+
+        def _take(self, mixture: Any, names: Any) -> None: ...
 
     def forget(
         self: Model,

@@ -324,12 +324,13 @@ class Episodes:
 
     def _options(self) -> _api.EpisodeOptions:
         """Made once for every process that draws."""
-        if self._made is None:
+        options = self._made
+        if options is None:
             options = defaults(_api.EpisodeOptions, library.imp_episode_options_init)
             for name, value in self._given.items():
                 setattr(options, name, value)
             self._made = options
-        return self._made
+        return options
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": None}
