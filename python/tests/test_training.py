@@ -101,7 +101,7 @@ class Train(unittest.TestCase):
         self.assertTrue(made.finished)
         with self.assertRaisesRegex(KeyError, "mine"):
             pyimp.evaluate(made.model, episodes=3, way=3, threads=1, callback=fail)
-        with self.assertRaisesRegex(ValueError, "ended after 1 of 3 episodes"):
+        with self.assertRaisesRegex(ValueError, "stopped after 1 of 3 episodes"):
             pyimp.evaluate(made.model, episodes=3, way=3, threads=1, callback=lambda *_: False)
 
     def test_mistakes_are_sentences(self):
