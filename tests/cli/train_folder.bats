@@ -152,10 +152,10 @@ noise() { # FOLDER SIZE: coloured pictures of that size
     echo text >data/ring/broken.png
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}"
     [ "$status" -eq 1 ]
-    [[ $stderr == *"ring/broken.png: the file is no picture"* ]]
+    [[ $stderr == *"ring/broken.png: the file is not a picture"* ]]
     run --separate-stderr "$IMP" train --data data --out run "${small[@]}" --skip-broken
     [ "$status" -eq 0 ]
-    [[ ${stderr_lines[0]} == "imp train: left out: "*"ring/broken.png: the file is no picture"* ]]
+    [[ ${stderr_lines[0]} == "imp train: left out: "*"ring/broken.png: the file is not a picture"* ]]
 }
 
 @test "train on a folder: --minutes fits updates and schedule into a time" {

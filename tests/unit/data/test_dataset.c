@@ -592,7 +592,7 @@ static void split_lists(void **state)
     listed->classes[0].name[0] = '\n';
     imp_error error;
     assert_int_equal(imp_dataset_write_split(listed, *state, &error), IMP_EUNSUPPORTED);
-    assert_non_null(strstr(error.message, "line end in its name"));
+    assert_non_null(strstr(error.message, "line break in its name"));
     assert_int_equal(scratch_entries(state), 3); /* nothing half-written */
     imp_dataset_free(listed);
     add_text(state, "test.txt", "alphabet9\n");
