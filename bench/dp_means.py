@@ -45,8 +45,9 @@ def imp_found(x):
 
 
 def pdc(x):
-    """Its wheel was compiled for another scikit-learn than it asks for, and complains of that in every pass,
-    which changes nothing and is not shown."""
+    """With the scikit-learn that its wheel asks for, a function of that, which relocates empty clusters,
+    fails in every pass. The package goes on without; what that costs it, in time and clusters, is not
+    known, and its complaints are not shown."""
     from pdc_dp_means import DPMeans
 
     shown = os.dup(2)
