@@ -286,8 +286,8 @@ static void check_slot_shares(imp_random *random, const imp_kernels *kernels)
     int32_t largest = (int32_t)((int64_t)imp_random_below(random, 3U << 30) - (1 << 30));
     float slope = (float)(25 / ((double)largest - INT32_MIN));
     for (size_t i = 0; i < COUNT; i++)
-        scores[i] = largest - (int32_t)((double)((int64_t)largest - INT32_MIN) *
-                                        imp_random_uniform(random) * 0.99);
+        scores[i] = (int32_t)(largest - (int64_t)((double)((int64_t)largest - INT32_MIN) *
+                                                  imp_random_uniform(random) * 0.99));
     scores[COUNT / 3] = INT32_MIN;
     kernels->nearest_shares(COUNT, scores, largest, slope, offset, (float)limit, share, tail);
     for (size_t i = 0; i < COUNT; i++) {
