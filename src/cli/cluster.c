@@ -56,7 +56,7 @@ static const imp_option options[] = {
      .help = "order in which points are processed if lambda is given; may change the clusters; "
              "auto: farthest-first for pictures, else given"},
     {IMP_OPTION_INTEGER(settings, seed), .name = "seed", .argument = "N",
-     .integers = {0, INT64_MAX}, .initial = "1", .help = "seed seed of the random order"},
+     .integers = {0, INT64_MAX}, .initial = "1", .help = "seed of the random order"},
     {IMP_OPTION_TEXT(settings, validation), .name = "validation", .argument = "FILE",
      .help = "labelled points on which to choose lambda by adjusted mutual information"},
     {IMP_OPTION_TEXT(settings, validation_labels), .name = "validation-labels", .argument = "FILE",
