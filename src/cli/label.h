@@ -14,7 +14,9 @@
 typedef struct imp_label_pile {
     const char *place, *kind; /* "pictures", "files" or "vectors" */
     const char *embedder;
-    imp_embedded embedded; /* for vectors, only the rows */
+    imp_rows vectors;      /* as read, if it is a pile of vectors */
+    imp_embedded embedded; /* else the files, with their vectors */
+    imp_rows rows;         /* those of either */
     char **name;           /* (count) */
     char **text;           /* (count): for vectors, the text shown for each; NULL: the name */
     uint64_t *digest;      /* (count) */

@@ -46,7 +46,7 @@ static int read_texts(imp_label_pile *pile, const char *path)
 
 static int name_rows(imp_label_pile *pile)
 {
-    const imp_rows *rows = &pile->embedded.rows;
+    const imp_rows *rows = &pile->rows;
     for (size_t i = 0; i < pile->count; i++) {
         char name[32];
         snprintf(name, sizeof name, "row %zu", i);
@@ -137,9 +137,9 @@ int imp_label_pile_open(imp_label_pile *pile, const char *place, const char *tex
     if (files && texts)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--texts is for vectors; '%s' is a pile of files", place);
-    int status =
-        files ? embed(pile, settings) : imp_read_rows(command, place, &pile->embedded.rows);
-    pile->count = pile->embedded.rows.count;
+    int status = files ? embed(pile, settings) : imp_read_rows(command, place, &pile->vectors);
+    pile->rows = files ? pile->embedded.rows : pile->vectors;
+    pile->count = pile->rows.count;
     if (!files && status == IMP_GO_ON)
         pile->embedder = strdup("vectors");
     if (status == IMP_GO_ON && pile->count == 0)
@@ -166,6 +166,7 @@ void imp_label_pile_clear(imp_label_pile *pile)
     free(pile->text);
     free(pile->digest);
     free((char *)pile->embedder);
+    free(pile->vectors.values);
     imp_embedded_clear(&pile->embedded);
     *pile = (imp_label_pile){0};
 }
@@ -177,9 +178,9 @@ imp_project_pile imp_label_pile_view(const imp_label_pile *pile)
                               .embedder = pile->embedder,
                               .name = (const char *const *)pile->name,
                               .digest = pile->digest,
-                              .points = pile->embedded.rows.values,
+                              .points = pile->rows.values,
                               .count = pile->count,
-                              .dimensions = pile->embedded.rows.dimensions};
+                              .dimensions = pile->rows.dimensions};
 }
 
 /* ---- what the page shows ---- */

@@ -81,9 +81,9 @@ static int draw(const curve *asked, const curve *random, const char *figure)
 static int run(const imp_label_pile *pile, const imp_label_simulation *given, const int32_t *truth,
                bool shuffled, curve *out)
 {
-    imp_simulation simulation = {.points = pile->embedded.rows.values,
+    imp_simulation simulation = {.points = pile->rows.values,
                                  .count = pile->count,
-                                 .dimensions = pile->embedded.rows.dimensions,
+                                 .dimensions = pile->rows.dimensions,
                                  .truth = truth,
                                  .shuffled = shuffled,
                                  .answers = out->capacity,
