@@ -12,12 +12,13 @@
 
 /* Schedules: the number of updates, the update of the first halving of the learning rate, and the
  * updates between halvings. FULL is the paper's for Omniglot. CUT ends it early, when the rate is a
- * 16th and little changes any more; SHORT scales it down; MINI scales down the paper's schedule for
- * mini-ImageNet, of 100,000 updates. */
+ * 16th and little changes any more; SHORT scales it down; MINI and MINI_SHORT scale down the
+ * paper's schedule for mini-ImageNet, of 100,000 updates. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
 #define SHORT 5000, 1000, 500
 #define MINI 30000, 6000, 6000
+#define MINI_SHORT 10000, 2000, 2000
 /* Constant rate. */
 #define STEADY(updates) updates, 0, 0
 /* Halved periodically. */
@@ -41,6 +42,7 @@ static const imp_paper_run runs[] = {
     {"alphabets-fixed-modes",                "omniglot-alphabets",        "--method fixed-modes",              CUT,   1},
 
     {"modes-imp",                            "omniglot-held-out-modes",   "",                                  FULL,  1},
+    {"modes-imp-turned",                     "omniglot-held-out-modes",   "--split turned-modes:0.4/0/0.6",    FULL,  1},
     {"modes-prototypes",                     "omniglot-held-out-modes",   "--method prototypes",               FULL,  1},
 
     {"5way-1shot-imp",                       "omniglot-5way-1shot",       "",                                  FULL,  1},
@@ -136,11 +138,13 @@ static const imp_paper_run runs[] = {
     {"mini-semi-5way-5shot-neighbors",           "mini-imagenet-semi-5way-5shot", "--method neighbors",  MINI, 1},
     {"mini-semi-5way-5shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-5shot", REN,                   MINI, 1},
 
-    {"mini-ablation-imp-tied",    "mini-imagenet-semi-5way-1shot", "--method imp-tied",      MINI, 1},
-    {"mini-ablation-map-dp",      "mini-imagenet-semi-5way-1shot", "--method map-dp",        MINI, 1},
-    {"mini-ablation-em",          "mini-imagenet-semi-5way-1shot", "--method em",            MINI, 1},
-    {"mini-ablation-em-no-prior", "mini-imagenet-semi-5way-1shot", "--method em --no-prior", MINI, 1},
-    {"mini-ablation-dp-means",    "mini-imagenet-semi-5way-1shot", "--method dp-means",      MINI, 1},
+    /* Ablations of mini-semi-5way-1shot, to be compared with each other. */
+    {"mini-ablation-imp",         "mini-imagenet-semi-5way-1shot", "",                       MINI_SHORT, 1},
+    {"mini-ablation-imp-tied",    "mini-imagenet-semi-5way-1shot", "--method imp-tied",      MINI_SHORT, 1},
+    {"mini-ablation-map-dp",      "mini-imagenet-semi-5way-1shot", "--method map-dp",        MINI_SHORT, 1},
+    {"mini-ablation-em",          "mini-imagenet-semi-5way-1shot", "--method em",            MINI_SHORT, 1},
+    {"mini-ablation-em-no-prior", "mini-imagenet-semi-5way-1shot", "--method em --no-prior", MINI_SHORT, 1},
+    {"mini-ablation-dp-means",    "mini-imagenet-semi-5way-1shot", "--method dp-means",      MINI_SHORT, 1},
 };
 /* clang-format on */
 
