@@ -137,8 +137,8 @@ fails() {
 }
 
 @test "a hang ends after --embedder-timeout" {
-    fails 1 "new/three: the embedder failed on this file: it has been silent for 1 seconds" \
-        "--hang new/three" --embedder-timeout 1
+    fails 1 "new/three: the embedder failed on this file: it has been silent for 5 seconds" \
+        "--hang new/three" --embedder-timeout 5
     # Nobody is left behind.
     ! pgrep -f "embedder.py --log $BATS_TEST_TMPDIR/log" >/dev/null
 }

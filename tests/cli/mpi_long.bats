@@ -81,7 +81,7 @@ resumes_alike() {
 @test "mpi: a full disk of rank 0 ends the job with a sentence" {
     mkdir small
     mount -t tmpfs -o size=200k none small || skip "this user cannot mount"
-    run --separate-stderr timeout 60 mpirun --oversubscribe -np 3 "$IMP_MPI" train "${endless[@]}" --out small/run
+    run --separate-stderr timeout 1800 mpirun --oversubscribe -np 3 "$IMP_MPI" train "${endless[@]}" --out small/run
     ls -l small/run
     umount small
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
