@@ -239,7 +239,7 @@ static int parse_option(const imp_usage *usage, int argc, char **argv, int *inde
         return imp_complain(IMP_EXIT_USAGE, usage->command, "option '--%s' is given twice",
                             option->name);
     /* An unset variable in a script leaves an empty value, which as a path would mean the root. */
-    if (option->kind == IMP_KIND_TEXT && value[0] == '\0')
+    if ((option->kind == IMP_KIND_TEXT || option->kind == IMP_KIND_TEXTS) && value[0] == '\0')
         return imp_complain(IMP_EXIT_USAGE, usage->command,
                             "option '--%s' needs %s, not an empty value", option->name,
                             option->argument);

@@ -148,6 +148,9 @@ os.execv(sys.argv[1], sys.argv[1:])' "$IMP" "${@:2}" 2>err &
     run --separate-stderr "$IMP" add "" --support s.npy --labels y.npy
     [ "$status" -eq 2 ]
     [ "$stderr" = "imp add: argument 1 is empty" ]
+    run --separate-stderr "$IMP" fit --support s.npy --support "" --labels y.npy -o m.safetensors
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "imp fit: option '--support' needs FILE, not an empty value" ]
     run --separate-stderr "$IMP" data info csv:
     [ "$status" -eq 1 ]
     [[ $stderr == *"'csv:': the path of the dataset is empty"* ]]
