@@ -52,6 +52,22 @@ imp_status imp_ranks_exchange(const imp_ranks *ranks, uint64_t own, uint64_t *al
                : IMP_OK;
 }
 
+imp_status imp_ranks_agree(const imp_ranks *ranks, const char *what, uint64_t own, imp_error *error)
+{
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    uint64_t *all = imp_allocate((size_t)ranks->size, sizeof *all);
+    imp_status status = all ? imp_ranks_exchange(ranks, own, all, error)
+                            : imp_fail_memory(error, "what other ranks have");
+    for (int r = 1; r < ranks->size && !status; r++)
+        if (all[r] != all[0])
+            status =
+                imp_fail(error, IMP_EINVAL,
+                         "rank %d has another %s than rank 0; all ranks need the same", r, what);
+    imp_release(all);
+    return status;
+}
+
 /* Floats sent to the next rank together: few enough that all ranks work at the same time. */
 enum { PIECE = 1 << 14 };
 

@@ -60,6 +60,11 @@ imp_status imp_ranks_gather_at(const imp_ranks *ranks, void *items, const size_t
 imp_status imp_ranks_exchange(const imp_ranks *ranks, uint64_t own, uint64_t *all,
                               imp_error *error);
 
+/* IMP_EINVAL on all ranks unless `own`, such as a checksum, is the same on all of them; `what` says
+ * in the sentence what it belongs to: "'x.npy'", "data". */
+imp_status imp_ranks_agree(const imp_ranks *ranks, const char *what, uint64_t own,
+                           imp_error *error);
+
 /* Sums over all ranks in a fixed order: to rank 0's values(count) its own terms are added, row by
  * row, then rank 1's, rank 2's and so on. terms is (rows, count). The running sum goes from rank to
  * rank in pieces, and the last rank sends it to all, so floats are added in the order in which one

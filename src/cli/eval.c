@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
+#include "data/checksum.h"
 #include "data/survey.h"
 #include "evaluate/clustering.h"
 #include "evaluate/contestant.h"
@@ -446,6 +447,9 @@ static int run(int argc, char **argv, arguments *given, imp_model **model)
                             "give --data FOLDER to test the built-in model on, or --model FILE");
     if (imp_model_open(given->model, NULL, model, &error) != IMP_OK)
         return fail(&error);
+    status = imp_job_agree(command, given->model);
+    if (status != IMP_GO_ON)
+        return status;
 
     /* The command line overrides the model's settings. */
     given->settings = imp_settings_of_model(*model);
@@ -465,7 +469,10 @@ static int run(int argc, char **argv, arguments *given, imp_model **model)
     imp_dataset_options data = imp_settings_data(&given->settings, (int)given->threads);
     if (imp_dataset_open(given->settings.data, &data, &dataset, &error) != IMP_OK)
         return fail(&error);
-    if (imp_check_images(*model, &given->settings, dataset, &error) != IMP_OK)
+    const char *fingerprint = imp_dataset_fingerprint(dataset);
+    if (imp_check_images(*model, &given->settings, dataset, &error) != IMP_OK ||
+        imp_ranks_agree(imp_job_ranks(), "data", imp_checksum(fingerprint, strlen(fingerprint)),
+                        &error) != IMP_OK)
         status = fail(&error);
     if (status == IMP_GO_ON)
         status = check_strangers(given, *model, dataset);

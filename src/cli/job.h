@@ -16,6 +16,11 @@ void imp_job_begin(const imp_ranks *ranks);
 /* Whether this process writes files: it is the only one, or rank 0. */
 bool imp_job_writes(void);
 
+/* Whether all ranks have the same file, or folder of files, at `path`; IMP_GO_ON, or the exit
+ * status after a message. Every rank must ask, after it has opened the file: one that cannot says
+ * why. A NULL path, for a file that was not named, is the same everywhere. */
+int imp_job_agree(const char *command, const char *path);
+
 /* Runs main()'s command line; returns the exit status after all output is written. */
 int imp_job_run(int argc, char **argv);
 

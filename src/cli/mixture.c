@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/class_names.h"
+#include "cli/job.h"
 #include "cli/vectors.h"
 
 int imp_mixture_read(const char *command, const char *path, imp_mixture **mixture)
@@ -11,7 +12,7 @@ int imp_mixture_read(const char *command, const char *path, imp_mixture **mixtur
     imp_error error;
     if (imp_mixture_load(path, mixture, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    return IMP_GO_ON;
+    return imp_job_agree(command, path);
 }
 
 int imp_mixture_lock(const char *command, const char *path, imp_lock *lock)

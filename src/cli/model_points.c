@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "model/model.h"
 
 int imp_open_vector_model(const char *command, const char *path, imp_model **model)
@@ -18,9 +19,11 @@ int imp_open_vector_model(const char *command, const char *path, imp_model **mod
     if (imp_model_open(path, NULL, model, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     const imp_model_info *info = imp_model_info_of(*model);
-    if (imp_model_takes_vectors(*model))
+    int status = imp_job_agree(command, path);
+    if (status == IMP_GO_ON && imp_model_takes_vectors(*model))
         return IMP_GO_ON;
-    int status = imp_complain(IMP_EXIT_FAILURE, command,
+    if (status == IMP_GO_ON)
+        status = imp_complain(IMP_EXIT_FAILURE, command,
                               "%s embeds pictures of %zux%zu, not points; 'imp train --data "
                               "vectors:X.npy,y.npy' trains a model for points",
                               path, info->width, info->height);

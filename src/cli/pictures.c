@@ -119,7 +119,7 @@ int imp_open_model(const char *command, const imp_picture_settings *settings, im
     imp_error error;
     imp_status status = imp_model_open(settings->model, &options, model, &error);
     free(cache);
-    return status ? fail(command, &error) : IMP_GO_ON;
+    return status ? fail(command, &error) : imp_job_agree(command, settings->model);
 }
 
 int imp_gather_pictures(const char *command, const imp_picture_settings *settings, char **paths,
@@ -127,10 +127,12 @@ int imp_gather_pictures(const char *command, const imp_picture_settings *setting
 {
     *pictures = (imp_embedded){.gallery.any = settings->embedder != NULL};
     imp_error error;
-    for (int i = 0; i < count; i++)
-        if (imp_gallery_add(&pictures->gallery, paths[i], &error) != IMP_OK)
-            return fail(command, &error);
-    return IMP_GO_ON;
+    int status = IMP_GO_ON;
+    for (int i = 0; i < count && status == IMP_GO_ON; i++)
+        status = imp_gallery_add(&pictures->gallery, paths[i], &error) != IMP_OK
+                     ? fail(command, &error)
+                     : imp_job_agree(command, paths[i]);
+    return status;
 }
 
 /* Warns of sub-folders that are not classes because they have no pictures: the user may expect them

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "cli/destination.h"
+#include "cli/job.h"
 #include "cli/model_points.h"
 #include "methods/contingency.h"
 
@@ -47,7 +48,9 @@ int imp_read_rows(const char *command, const char *path, imp_rows *rows)
     imp_error error;
     if (imp_npy_shards_open(path, &shards, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    int status = read_all(command, &shards, rows);
+    int status = imp_job_agree(command, path);
+    if (status == IMP_GO_ON)
+        status = read_all(command, &shards, rows);
     imp_npy_shards_close(&shards);
     return status;
 }
@@ -59,11 +62,12 @@ int imp_point_file_open(const char *command, const char *path, bool once, imp_po
     if (imp_npy_shards_open(path, &points->shards, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     points->source = imp_source_of_shards(&points->shards);
-    if (once || !points->shards.once)
-        return IMP_GO_ON;
-    int status = read_all(command, &points->shards, &points->rows);
-    points->source =
-        imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
+    int status = imp_job_agree(command, path);
+    if (status == IMP_GO_ON && !once && points->shards.once) {
+        status = read_all(command, &points->shards, &points->rows);
+        points->source =
+            imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
+    }
     if (status != IMP_GO_ON)
         imp_point_file_close(points);
     return status;
@@ -103,7 +107,7 @@ static int read_named_labels(const char *command, const char *path, int32_t **la
     return status;
 }
 
-int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
+static int read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
 {
     *labels = NULL;
     *count = 0;
@@ -137,6 +141,16 @@ int imp_read_labels(const char *command, const char *path, int32_t **labels, siz
     *count = array.count;
     imp_array_clear(&array);
     if (status != IMP_GO_ON) {
+        free(*labels);
+        *labels = NULL;
+    }
+    return status;
+}
+
+int imp_read_labels(const char *command, const char *path, int32_t **labels, size_t *count)
+{
+    int status = read_labels(command, path, labels, count);
+    if (status == IMP_GO_ON && (status = imp_job_agree(command, path)) != IMP_GO_ON) {
         free(*labels);
         *labels = NULL;
     }

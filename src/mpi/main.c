@@ -31,27 +31,45 @@ enum { PATIENCE = 2 }; /* seconds that a failed rank waits for the others to fai
 typedef struct identity {
     char host[MPI_MAX_PROCESSOR_NAME];
     char version[32], isa[16];
-    uint64_t program; /* a checksum of the binary */
+    uint64_t program, words; /* checksums of the binary and of the command line */
 } identity;
 
-/* FNV-1a of the program's file; 0 if it cannot be read. */
+/* FNV-1a */
+static const uint64_t START = 14695981039346656037u;
+
+static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum = (sum ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return sum;
+}
+
+/* Of the program's file; 0 if it cannot be read. */
 static uint64_t sum_program(void)
 {
     FILE *file = fopen("/proc/self/exe", "rb");
     static unsigned char bytes[1 << 16];
-    uint64_t sum = 14695981039346656037u;
+    uint64_t sum = START;
     if (!file)
         return 0;
     for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        for (size_t i = 0; i < got; i++)
-            sum = (sum ^ bytes[i]) * 1099511628211u;
+        sum = add_bytes(sum, bytes, got);
     fclose(file);
     return sum;
 }
 
-static identity identify(void)
+/* The words of the command line but the first, the path of the program. */
+static uint64_t sum_words(int argc, char **argv)
 {
-    identity self = {.program = sum_program()};
+    uint64_t sum = START;
+    for (int i = 1; i < argc; i++)
+        sum = add_bytes(sum, argv[i], strlen(argv[i]) + 1);
+    return sum;
+}
+
+static identity identify(int argc, char **argv)
+{
+    identity self = {.program = sum_program(), .words = sum_words(argc, argv)};
     int length;
     const imp_kernels *kernels;
     imp_error error;
@@ -67,14 +85,20 @@ static int check_identities(const identity *all, const imp_ranks *ranks)
 {
     for (int r = 1; r < ranks->size; r++) {
         bool other_isa = strcmp(all[r].isa, all[0].isa) != 0;
-        if (!other_isa && all[r].program == all[0].program &&
-            strcmp(all[r].version, all[0].version) == 0)
+        bool other_program =
+            all[r].program != all[0].program || strcmp(all[r].version, all[0].version) != 0;
+        if (!other_isa && !other_program && all[r].words == all[0].words)
             continue;
         if (ranks->rank == 0 && other_isa)
             imp_complain(0, NULL,
                          "rank %d on %s uses %s but rank 0 on %s uses %s, so bits would differ; "
                          "set IMP_ISA to an instruction set that all support",
                          r, all[r].host, all[r].isa, all[0].host, all[0].isa);
+        else if (ranks->rank == 0 && !other_program)
+            imp_complain(0, NULL,
+                         "rank %d on %s was given other words than rank 0 on %s; all ranks need "
+                         "the same command line",
+                         r, all[r].host, all[0].host);
         else if (ranks->rank == 0)
             imp_complain(0, NULL,
                          "rank %d on %s runs a different imp-mpi (%s) than rank 0 on %s (%s), so "
@@ -189,7 +213,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     imp_mpi_traffic traffic = {0};
     const imp_ranks ranks = imp_mpi_ranks(&traffic);
-    identity self = identify(), *all = calloc((size_t)ranks.size, sizeof *all);
+    identity self = identify(argc, argv), *all = calloc((size_t)ranks.size, sizeof *all);
     int status = IMP_EXIT_FAILURE;
     if (ranks.rank > 0)
         before = silence(&said);

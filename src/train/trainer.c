@@ -13,7 +13,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "data/checksum.h"
 #include "data/dataset.h"
 #include "evaluate/evaluate.h"
 #include "model/model.h"
@@ -451,6 +453,38 @@ static imp_status check_episodes(trainer *work, imp_error *error)
     return status;
 }
 
+static uint64_t checksum_of(const char *text)
+{
+    return imp_checksum(text, strlen(text));
+}
+
+/* Ranks with other data, settings or weights would spoil the run. */
+static imp_status agree(const trainer *work, imp_error *error)
+{
+    const imp_ranks *ranks = work->options->ranks;
+    const imp_trained_on *data = &work->state.data;
+    imp_network *network = work->updater.network;
+    if (!imp_ranks_any(ranks))
+        return IMP_OK;
+    json_t *settings = imp_settings_to_json(&work->state.settings);
+    char *text = imp_json_text(settings);
+    imp_status status = text ? IMP_OK : imp_fail_memory(error, "the settings");
+    if (!status)
+        status = imp_ranks_agree(ranks, "data", checksum_of(data->fingerprint), error);
+    if (!status)
+        status = imp_ranks_agree(ranks, "split of the data", checksum_of(data->split), error);
+    if (!status)
+        status = imp_ranks_agree(ranks, "recipe", checksum_of(text), error);
+    if (!status)
+        status = imp_ranks_agree(ranks, "checkpoint",
+                                 imp_checksum(imp_network_parameters(network),
+                                              imp_network_parameter_count(network) * sizeof(float)),
+                                 error);
+    json_decref(settings);
+    imp_release(text);
+    return status;
+}
+
 /* `fresh`: makes the folder, which must not hold a run. */
 static imp_status start(const imp_settings *settings, const imp_dataset *dataset,
                         const imp_trainer_options *options, bool fresh, imp_train_result *result,
@@ -466,6 +500,8 @@ static imp_status start(const imp_settings *settings, const imp_dataset *dataset
                                            imp_dataset_size(dataset), options->threads, error);
     if (!status)
         status = imp_standardize(work.updater.network, dataset, error);
+    if (!status)
+        status = agree(&work, error);
     if (!status)
         status = imp_snapshot_make(&work.state.best, &work.updater, error);
     if (!status && settings->average_weights > 0)
@@ -550,7 +586,8 @@ imp_status imp_trainer_resume(const imp_settings *settings, const imp_dataset *d
         work.state.data = imp_trained_on_of(dataset);
         work.saved = !damage.message[0];
         work.report.has_model = imp_training_has(options->folder, imp_model_name);
-        if (writes(&work))
+        status = agree(&work, error);
+        if (!status && writes(&work))
             status = imp_log_open(&work.log, options->folder, work.state.json_bytes,
                                   work.state.csv_bytes, error);
     }

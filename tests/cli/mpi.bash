@@ -20,6 +20,26 @@ ranks() {
     mpirun --oversubscribe -np "$count" "$IMP_MPI" "$@"
 }
 
+# unlike COMMAND...: three ranks, of which rank 1 works in the folder elsewhere.
+unlike() {
+    mkdir -p elsewhere
+    cat >unlike <<'SCRIPT'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || cd elsewhere
+exec "$IMP_MPI" "$@"
+SCRIPT
+    chmod +x unlike
+    mpirun --oversubscribe -np 3 ./unlike "$@"
+}
+
+# refused WHAT COMMAND...: rank 1 has another WHAT there; rank 0 alone says so, and nothing is written.
+refused() {
+    run --separate-stderr unlike "${@:2}"
+    [ "$status" -eq 1 ]
+    [ "$(grep -c "rank 1 has another $1 than rank 0; all ranks need the same" <<<"$stderr")" -eq 1 ]
+    [ ! -e out.npy ] && [ ! -e elsewhere/out.npy ]
+}
+
 # blobs: points in 30 clusters, as a file and as shards.
 blobs() {
     npy x.npy '(8 * np.random.RandomState(1).randn(30, 20)[np.arange(9000) % 30] + np.random.RandomState(2).randn(9000, 20)).astype("float32")'

@@ -71,14 +71,7 @@ setup() {
     [[ $stderr == *"imp: 'demo' cannot run on several processes; imp-mpi has train, "* ]]
     # Only one rank cannot read its part.
     blobs
-    cat >unlike <<'SCRIPT'
-#!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || cd elsewhere
-exec "$IMP_MPI" "$@"
-SCRIPT
-    chmod +x unlike
-    mkdir elsewhere
-    run --separate-stderr mpirun --oversubscribe -np 3 ./unlike cluster x.npy --lambda 100 -o out.npy
+    run --separate-stderr unlike cluster x.npy --lambda 100 -o out.npy
     [ "$status" -ne 0 ]
     [[ $stderr == *"imp cluster: cannot read 'x.npy': No such file or directory (rank 1 on "* ]]
     [ ! -e out.npy ]
@@ -97,4 +90,15 @@ SCRIPT
         skip "this machine has but one instruction set"
     fi
     [[ $stderr == *"imp: rank 1 on "*" uses portable but rank 0 on "* ]]
+}
+
+@test "mpi: a rank with another file or another command line is refused" {
+    blobs
+    mkdir elsewhere
+    npy elsewhere/x.npy 'np.load("x.npy")[:, :19]' # ranks would wait for each other for ever
+    refused "'x.npy'" cluster x.npy --lambda 100 --method dp-means -o out.npy
+    run --separate-stderr mpirun --oversubscribe -np 1 "$IMP_MPI" cluster x.npy --lambda 100 : \
+        -np 1 "$IMP_MPI" cluster x.npy --lambda 101
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"imp: rank 1 on "*" was given other words than rank 0 on "* ]]
 }

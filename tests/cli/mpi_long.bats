@@ -43,6 +43,37 @@ resumes_alike() {
     done
 }
 
+@test "mpi: a rank with other points, models, data or settings is refused" {
+    blobs
+    mkdir elsewhere
+    npy elsewhere/x.npy 'np.load("x.npy") + (np.arange(9000) == 8999)[:, None].astype("f4")'
+    refused "'x.npy'" cluster x.npy --lambda 100 --method dp-means -o out.npy
+    cp -r parts elsewhere
+    npy elsewhere/parts/b.npy 'np.load("parts/a.npy")'
+    refused "'parts'" cluster parts --lambda 100 --method dp-means -o out.npy
+    npy y.npy 'np.arange(60) % 30'
+    npy s.npy 'np.load("x.npy")[:60]'
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors >/dev/null
+    "$IMP" forget m.safetensors --class 3 -o elsewhere/m.safetensors >/dev/null
+    cp s.npy elsewhere
+    refused "'m.safetensors'" predict m.safetensors s.npy -o out.npy
+
+    "$IMP" train "${tiny[@]}" --out run --updates 1
+    "$IMP" train "${tiny[@]}" --out elsewhere/run --updates 1 --seed 2
+    refused "'run/model.safetensors'" eval --model run/model.safetensors --episodes 3 --quiet
+    refused recipe train --resume run --updates 3 --quiet
+    rm -r elsewhere/run && cp -r run elsewhere
+    "$IMP" train --resume elsewhere/run --updates 2 --quiet
+    refused checkpoint train --resume run --updates 3 --quiet
+    rm -r elsewhere/run && cp -r run elsewhere
+    "$IMP" data export glyphs drawings --alphabets 2 --fewest-characters 2 --most-characters 2 >/dev/null
+    cp -r drawings elsewhere
+    rm "$(find elsewhere/drawings -name '*.png' | sort | tail -n 1)"
+    refused "'drawings'" embed drawings -o out.npy
+    refused data eval --model run/model.safetensors --data drawings --way 2 --shot 1 --queries 1 \
+        --task characters --episodes 3 --quiet
+}
+
 @test "mpi: a rank that is killed ends the job, which resumes to the same bits" {
     ranks 3 train "${endless[@]}" --out run 2>said &
     job=$!

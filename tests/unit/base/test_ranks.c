@@ -82,11 +82,36 @@ static void shares_come_together(void **state)
     assert_int_equal(imp_ranks_gather(NULL, NULL, 3, 8, NULL), IMP_OK);
 }
 
+static void compare(const imp_ranks *ranks, void *context)
+{
+    imp_error error;
+    uint64_t odd = *(const uint64_t *)context;
+    wrong |= imp_ranks_agree(ranks, "data", 7, &error) != IMP_OK;
+    if (ranks->size < 2)
+        return;
+    uint64_t own = (uint64_t)ranks->rank == odd ? 8 : 7;
+    imp_status status = imp_ranks_agree(ranks, "data", own, &error);
+    wrong |= status != IMP_EINVAL;
+    wrong |= odd > 0 && strncmp(error.message, "rank ", 5) != 0;
+    wrong |= odd > 0 && (uint64_t)strtoul(error.message + 5, NULL, 10) != odd;
+}
+
+static void all_ranks_learn_that_one_differs(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 4; size++)
+        for (uint64_t odd = 0; odd < (uint64_t)size; odd++)
+            thread_ranks_run(size, compare, &odd);
+    assert_false(wrong);
+    assert_int_equal(imp_ranks_agree(NULL, "data", 7, NULL), IMP_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_one_process),
         cmocka_unit_test(shares_come_together),
+        cmocka_unit_test(all_ranks_learn_that_one_differs),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }
