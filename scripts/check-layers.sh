@@ -32,6 +32,7 @@ declare -A layer_of=(
     [dataset]=data
     [episode]=episode
     [cluster]=methods [method]=methods [metrics]=methods [mixture]=methods [rule]=methods [suggest]=methods
+    [work]=methods
     [settings]=settings
     [model]=model
     [evaluate]=evaluate

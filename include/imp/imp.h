@@ -26,5 +26,6 @@
 #include <imp/threads.h>
 #include <imp/train.h>
 #include <imp/version.h>
+#include <imp/work.h>
 
 #endif

@@ -567,6 +567,21 @@ class Picture(Structure):
     ]
 
 
+# ---- work.h ----
+
+
+class Work(Structure):
+    _fields_ = [
+        ("points", c_size_t),
+        ("clusters", c_size_t),
+        ("distances", c_double),
+        ("passes", c_size_t),
+        ("sentence", c_char_p),
+    ]
+
+
+WorkNotice = CFUNCTYPE(c_bool, POINTER(Work), c_void_p)
+
 # The headers' names of the structures above.
 STRUCTURES = {
     "imp_error": Error,
@@ -608,6 +623,7 @@ STRUCTURES = {
     "imp_model_options": ModelOptions,
     "imp_model_info": ModelInfo,
     "imp_picture": Picture,
+    "imp_work": Work,
 }
 
 # ---- functions: what they return, what they take ----
@@ -620,6 +636,8 @@ FUNCTIONS = {
     "imp_version": (c_char_p, []),
     # threads.h
     "imp_limit_threads": (c_int, [c_int]),
+    # work.h
+    "imp_notice_work": (None, [WorkNotice, c_void_p]),
     # cluster.h
     "imp_cluster_options_init": (None, [POINTER(ClusterOptions), _count]),
     "imp_cluster": (_status, [_points, _count, _count, POINTER(ClusterOptions), _new, _error]),

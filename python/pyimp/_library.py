@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import sys
+import warnings
 import weakref
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -128,8 +130,43 @@ class Handle:
         weakref.finalize(self, free, pointer)
 
 
+def _depth() -> int:
+    """How far up the caller of this package is, as warnings count from the caller of this."""
+    frame, depth = sys._getframe(1), 0
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+@contextlib.contextmanager
+def _warning_of_work() -> Iterator[None]:
+    """Warns before work that grows with the square of the points. Where warnings are errors, the
+    work is not begun."""
+    raised: list[BaseException] = []
+
+    def warn(work: Any, _: Any) -> bool:
+        sentence = work.contents.sentence.decode().replace("lambda", "threshold")
+        try:
+            warnings.warn(sentence, stacklevel=_depth() + 1)
+        except BaseException as error:  # a callback has nowhere to raise it
+            raised.append(error)
+        return not raised
+
+    notice = _api.WorkNotice(warn)
+    library.imp_notice_work(notice, None)
+    try:
+        yield
+    except OSError:
+        if raised:
+            raise raised[0] from None
+        raise
+    finally:
+        library.imp_notice_work(_api.WorkNotice(), None)
+
+
 def create(free: Callable[..., None], function: Callable[..., int], *arguments: Any) -> Handle:
     """Calls a function whose last argument but for the error receives a new object."""
     pointer = ctypes.c_void_p()
-    call(function, *arguments, ctypes.byref(pointer))
+    with _warning_of_work():
+        call(function, *arguments, ctypes.byref(pointer))
     return Handle(pointer, free)

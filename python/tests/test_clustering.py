@@ -4,6 +4,7 @@ import copy
 import pickle
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,17 @@ class Clusters(unittest.TestCase):
             DPMeans().predict(x)
         with self.assertRaisesRegex(ValueError, "X has 2 features"):
             DPMeans().fit(x).predict(x[:, :2])
+
+    def test_quadratic_work_is_warned_of(self):
+        x = np.random.default_rng(0).normal(size=(30000, 2)).astype(np.float32)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what is not begun takes no time
+            with self.assertRaisesRegex(UserWarning, "about 30000 clusters.*of a larger threshold"):
+                InfiniteMixtureClustering(threshold=0).fit(x)
+            InfiniteMixtureClustering(threshold=100).fit(x)
+        with self.assertWarnsRegex(UserWarning, "about 30000 clusters") as caught:
+            DPMeans(threshold=0).fit(x)
+        self.assertEqual(caught.filename, __file__)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <imp/version.h>
+#include <imp/work.h>
 
 #include "base/suggest.h"
 #include "cli/cli.h"
@@ -47,6 +48,13 @@ static int complain_option(const char *word)
                         word);
 }
 
+/* One line before work that takes long; Ctrl-C ends it as it ends everything. */
+static bool tell_work(const imp_work *work, void *context)
+{
+    imp_complain(EXIT_SUCCESS, context, "%s", work->sentence);
+    return true;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -74,6 +82,8 @@ static int run(int argc, char **argv)
     if (imp_kernels_choose(&kernels, &error))
         return imp_complain(IMP_EXIT_FAILURE, command->usage->command, "%s", error.message);
     imp_interrupt_tell(command->usage->command);
+    if (imp_job_writes())
+        imp_notice_work(tell_work, (void *)command->usage->command);
     return command->run(argc - 1, argv + 1);
 }
 

@@ -23,6 +23,7 @@
 #include "methods/refine.h"
 #include "methods/rule.h"
 #include "methods/seeds.h"
+#include "methods/work.h"
 
 enum {
     DEFAULT_STEPS = 5,   /* of the soft rule */
@@ -59,6 +60,7 @@ typedef struct job {
     imp_cluster_print print; /* of points and options, where a state may be kept */
     imp_cluster_state state; /* that it goes on from */
     bool stopped;            /* somebody wanted so */
+    bool hard;               /* DP-means */
 } job;
 
 static size_t steps_wanted(const job *work, size_t otherwise)
@@ -448,6 +450,17 @@ static imp_status begin_at_seeds(job *work, imp_error *error)
     return status;
 }
 
+/* Tells of many clusters: of a small threshold, or wanted. */
+static imp_status foresee(const job *work, double lambda, size_t wanted, imp_error *error)
+{
+    const imp_plan_of_work plan = {.source = work->source,
+                                   .lambda = lambda,
+                                   .lambda_u = lambda,
+                                   .clusters = wanted,
+                                   .passes = steps_wanted(work, work->hard ? 0 : DEFAULT_STEPS)};
+    return imp_foresee(&plan, error);
+}
+
 /* lambda and sigma as given, or chosen. A chosen variance follows the scale of the points: much
  * wider clusters would all be drawn to the center. lambda / d is the mean squared deviation of a
  * coordinate at the threshold. */
@@ -460,7 +473,7 @@ static imp_status choose(job *work, imp_error *error)
     if (!isnan(work->lambda)) {
         work->choice = IMP_CLUSTER_GIVEN;
         work->sigma = isnan(work->sigma) ? 5 : work->sigma;
-        return IMP_OK;
+        return foresee(work, work->lambda, 0, error);
     }
     imp_distance_gap gap = {0, 0};
     imp_status status = IMP_OK;
@@ -468,9 +481,10 @@ static imp_status choose(job *work, imp_error *error)
     if (options->clusters == 0 && n < FEW_FOR_GAP)
         status =
             imp_find_gap(work->source, few ? least_gap : clear_gap, options->threads, &gap, error);
+    if (!status && options->clusters > 0)
+        status = foresee(work, INFINITY, options->clusters, error);
     if (!status && (options->clusters > 0 || !few))
-        status =
-            imp_seeds_find(&work->seeds, work->source, options->clusters, options->threads, error);
+        status = imp_seeds_find(&work->seeds, work->source, options->clusters, &work->crew, error);
     if (status)
         return status;
     if (gap.clusters <= work->seeds.count) {
@@ -517,7 +531,10 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
                       imp_clustering **out, imp_error *error)
 {
     static const imp_cluster_means alone;
-    job work = {.options = options, .source = source, .means = means ? means : &alone};
+    job work = {.options = options,
+                .source = source,
+                .means = means ? means : &alone,
+                .hard = method->hard};
     work.crew = (imp_crew){.threads = options->threads,
                            .ranks = work.means->ranks,
                            .place = &work.means->place,
@@ -534,7 +551,7 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
     if (status == IMP_OK)
         status = prepare(&work, error);
     if (status == IMP_OK)
-        status = method->hard ? cluster_hard(&work, error) : cluster_softly(&work, error);
+        status = work.hard ? cluster_hard(&work, error) : cluster_softly(&work, error);
     if (status == IMP_OK && work.clusters.count == 0)
         status = imp_fail(error, IMP_EINVAL, "every cluster was dropped; take a larger lambda");
     if (status == IMP_OK && work.constraints)

@@ -15,6 +15,7 @@
 #include "methods/method.h"
 #include "methods/refine.h"
 #include "methods/rule.h"
+#include "methods/work.h"
 
 imp_mixture *imp_mixture_create(size_t dimensions)
 {
@@ -245,6 +246,13 @@ static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t w
     imp_point_source source = imp_source_of_points(points);
     imp_status status = imp_algorithm_begin(&algorithm, points, way, &mixture->clusters,
                                             &mixture->rule.lambda, error);
+    const imp_plan_of_work plan = {.source = &source,
+                                   .lambda = mixture->rule.lambda,
+                                   .lambda_u = mixture->rule.lambda,
+                                   .clusters = way,
+                                   .passes = (size_t)mixture->rule.steps};
+    if (!status)
+        status = imp_foresee(&plan, error);
     if (!status)
         status = grow_and_refine(mixture, &source, points->order, error);
     return status ? status : imp_check_classes(&mixture->clusters, way, error);

@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "methods/mixture.h"
 #include "methods/refine.h"
+#include "methods/work.h"
 
 /* A point being added. Each point moves the means for the next, so points are taken one after the
  * other, and threads divide the clusters instead. */
@@ -186,6 +187,21 @@ static imp_status add_points(const imp_kernels *kernels, imp_mixture *mixture, c
     return status;
 }
 
+/* With the paper's rule nothing bounds the clusters; otherwise the sample does. */
+static imp_status foresee(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
+                          imp_error *error)
+{
+    const imp_points points = {
+        .dimensions = mixture->clusters.dimensions, .first = x, .label = y, .first_count = n};
+    const imp_point_source source = imp_source_of_points(&points);
+    const imp_plan_of_work plan = {.source = &source,
+                                   .lambda = mixture->rule.lambda,
+                                   .lambda_u = mixture->rule.lambda,
+                                   .clusters = mixture->clusters.count,
+                                   .passes = 1};
+    return mixture->chosen.any ? IMP_OK : imp_foresee(&plan, error);
+}
+
 imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
                            size_t d, imp_mixture **out, imp_error *error)
 {
@@ -199,6 +215,8 @@ imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int
         status = check_new_classes(y, n, mixture->classes, way, error);
     if (status == IMP_OK)
         status = imp_kernels_choose(&kernels, error);
+    if (status == IMP_OK)
+        status = foresee(mixture, x, y, n, error);
     if (status != IMP_OK)
         return status;
     imp_mixture *grown = imp_mixture_copy(mixture, error);

@@ -15,6 +15,7 @@
 #include "methods/propagate.h"
 #include "methods/rule.h"
 #include "methods/settle.h"
+#include "methods/work.h"
 
 /* Passes if unlabelled points move clusters; these settle in a few. */
 enum { STEPS = 3 };
@@ -263,6 +264,27 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
     return status;
 }
 
+/* Labelled points that are all clusters are compared only where unlabelled ones count. */
+static imp_status foresee(const imp_settling *settling, imp_error *error)
+{
+    bool count = settling->weight > 0 || isfinite(settling->lambda_u);
+    const imp_points points = {.dimensions = settling->dimensions,
+                               .first = settling->labeled,
+                               .label = settling->label,
+                               .first_count = settling->labeled_count,
+                               .second = settling->unlabeled,
+                               .second_count = count ? settling->unlabeled_count : 0};
+    const imp_point_source source = imp_source_of_points(&points);
+    const imp_plan_of_work plan = {.source = &source,
+                                   .lambda = settling->lambda,
+                                   .lambda_u = settling->lambda_u,
+                                   .clusters = settling->way,
+                                   .passes = settling->steps};
+    if (settling->lambda == 0 && points.second_count == 0)
+        return IMP_OK;
+    return imp_foresee(&plan, error);
+}
+
 static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
 {
     size_t d = mixture->clusters.dimensions, labeled = points->labeled + points->propagated;
@@ -282,7 +304,9 @@ static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error
         .weight = points->propagated > 0 ? 0 : mixture->chosen.weight,
         .steps = points->unlabeled > 0 && points->propagated == 0 ? (size_t)rule->steps : 1,
     };
-    imp_status status = imp_settle(&settling, &mixture->clusters, error);
+    imp_status status = foresee(&settling, error);
+    if (!status)
+        status = imp_settle(&settling, &mixture->clusters, error);
     if (!status)
         imp_clusters_set_sigmas(&mixture->clusters, rule->sigma_l, rule->sigma_u);
     return status;

@@ -403,11 +403,11 @@ static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted,
 
 /* The first points of a farthest-first traversal, as long as they are distinct. */
 static imp_status find_farthest(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
-                                int threads, imp_error *error)
+                                const imp_crew *crew, imp_error *error)
 {
     size_t d = source->dimensions, row, values;
     imp_traversal traversal;
-    imp_status status = imp_traversal_begin(&traversal, source, threads, error);
+    imp_status status = imp_traversal_begin(&traversal, source, crew->threads, error);
     if (status)
         return status;
     seeds->mean =
@@ -419,6 +419,8 @@ static imp_status find_farthest(imp_seeds *seeds, const imp_point_source *source
             break;
         seeds->within = seeds->count > 0 ? imp_traversal_radius(&traversal) : 0;
         status = imp_traversal_next(&traversal, &row, error);
+        if (!status) /* nothing of a pass is done yet, but somebody may want to stop */
+            status = imp_crew_done(crew, 0, 0, error);
         if (!status)
             memcpy(seeds->mean + seeds->count++ * d, traversal.center, d * sizeof *seeds->mean);
     }
@@ -429,12 +431,12 @@ static imp_status find_farthest(imp_seeds *seeds, const imp_point_source *source
 }
 
 imp_status imp_seeds_find(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
-                          int threads, imp_error *error)
+                          const imp_crew *crew, imp_error *error)
 {
     *seeds = (imp_seeds){.least = INFINITY};
     if (wanted > MOST_BY_WARD || (wanted > 0 && 8 * wanted > source->count))
-        return find_farthest(seeds, source, wanted, threads, error);
-    sample s = {.threads = threads};
+        return find_farthest(seeds, source, wanted, crew, error);
+    sample s = {.threads = crew->threads};
     imp_status status = take_sample(&s, source, wanted > 0 ? POINTS_BY_WARD : MOST_POINTS, error);
     if (!status)
         status = find_by_ward(seeds, &s, wanted, error);

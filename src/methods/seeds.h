@@ -12,6 +12,7 @@
 
 #include <imp/status.h>
 
+#include "methods/crew.h"
 #include "methods/point_source.h"
 
 enum { IMP_FEWEST_FOR_SEEDS = 32 }; /* points, if no number of clusters is wanted */
@@ -30,7 +31,7 @@ typedef struct imp_seeds {
  * coincide. If `wanted` is 0 there must be at least IMP_FEWEST_FOR_SEEDS points. Release the seeds
  * even on failure; fails as the source does, and with IMP_ENOMEM. */
 imp_status imp_seeds_find(imp_seeds *seeds, const imp_point_source *source, size_t wanted,
-                          int threads, imp_error *error);
+                          const imp_crew *crew, imp_error *error);
 void imp_seeds_release(imp_seeds *seeds);
 
 #endif

@@ -229,3 +229,14 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
         [ "$output" -lt 180 ]
     done
 }
+
+@test "cluster: quadratic work is told of before it begins" {
+    cd "$BATS_TEST_TMPDIR"
+    npy x.npy 'np.random.default_rng(0).normal(size=(30000, 2)).astype("float32")'
+    run --separate-stderr "$IMP" cluster x.npy --method dp-means --lambda 0 -o y.npy
+    [ "$status" -eq 0 ]
+    [[ $stderr == "imp cluster: 30000 points will make about 30000 clusters, so time grows with the square of the points: about 9e+08 distances in each pass; "* ]]
+    run --separate-stderr "$IMP" cluster x.npy --method dp-means --lambda 100 -o y.npy
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+}

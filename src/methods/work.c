@@ -1,0 +1,166 @@
+/*
+ * work.c - estimates how many clusters a threshold will make, and tells of work that grows with the
+ * square of the points.
+ *
+ * A sample of the points is taken one after the other, and each that is farther than the threshold
+ * from all that started clusters before it starts one. How the number grew over the second half of
+ * the sample tells how it will go on.
+ */
+#include "methods/work.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "methods/clusters.h"
+
+enum {
+    SAMPLE = 512,  /* points */
+    MANY = 16,     /* one cluster for so many points, or more, and the work counts as quadratic */
+    OVERHEAD = 16, /* what a distance costs besides its dimensions, such as an exponential */
+};
+
+/* Products, in all passes, that take more than a moment: several seconds of one thread. */
+static const double moment = 1e10;
+
+static _Thread_local imp_work_notice *notice;
+static _Thread_local void *notice_context;
+
+void imp_notice_work(imp_work_notice *wanted, void *context)
+{
+    notice = wanted;
+    notice_context = context;
+}
+
+/* ---- the estimate ---- */
+
+/* A sample that is clustered. */
+typedef struct trial {
+    const imp_plan_of_work *plan;
+    size_t count;
+    uint32_t number[SAMPLE]; /* its points, */
+    const float *rows;       /* (count, dimensions) */
+    size_t leader[SAMPLE];   /* those that started clusters, */
+    size_t leaders, halfway; /* their number, and that of the first half */
+    double compared, all;    /* pairs of a point and a leader: that may be compared, and all */
+} trial;
+
+static int32_t label_of(const trial *t, size_t i)
+{
+    return imp_source_label(t->plan->source, t->number[i]);
+}
+
+static double distance_between(const float *a, const float *b, size_t d)
+{
+    double sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        double difference = (double)a[j] - b[j];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+static void lead(trial *t, size_t i)
+{
+    size_t d = t->plan->source->dimensions;
+    int32_t label = label_of(t, i);
+    double lambda = label < 0 ? t->plan->lambda_u : t->plan->lambda;
+    bool near = false;
+    for (size_t k = 0; k < t->leaders; k++) {
+        size_t other = t->leader[k];
+        bool may = imp_may_join(label, label_of(t, other));
+        t->compared += may;
+        t->all++;
+        near = near || (may && distance_between(t->rows + i * d, t->rows + other * d, d) <= lambda);
+    }
+    if (!near)
+        t->leader[t->leaders++] = i;
+}
+
+/* One point of each of as many equal intervals, shuffled. */
+static void draw(trial *t)
+{
+    size_t n = t->plan->source->count;
+    imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, 2);
+    t->count = n < SAMPLE ? n : SAMPLE;
+    for (size_t i = 0; i < t->count; i++)
+        t->number[i] = (uint32_t)imp_block_begin(n, t->count, i);
+    imp_random_shuffle(&random, t->number, t->count);
+}
+
+/* The number of clusters that all points will have started, if it grows by the power law that it
+ * grew by in the sample. */
+static double extrapolate(const trial *t)
+{
+    double n = (double)t->plan->source->count, count = (double)t->count;
+    double doubling = (double)t->leaders / (double)(t->halfway > 0 ? t->halfway : 1);
+    double power = fmin(fmax(log2(doubling), 0), 1);
+    return fmin(n, (double)t->leaders * pow(n / count, power));
+}
+
+static imp_status estimate(trial *t, imp_work *work, imp_error *error)
+{
+    const imp_plan_of_work *plan = t->plan;
+    imp_reader reader;
+    draw(t);
+    imp_status status = imp_reader_create(&reader, plan->source, t->number, t->count, error);
+    if (!status)
+        status = imp_reader_read(&reader, 0, t->count, &t->rows, error);
+    for (size_t i = 0; i < t->count && !status; i++) {
+        if (i == t->count / 2)
+            t->halfway = t->leaders;
+        lead(t, i);
+    }
+    imp_reader_release(&reader);
+    double share = t->all > 0 ? t->compared / t->all : 1;
+    work->clusters = (size_t)fmax((double)plan->clusters, extrapolate(t));
+    work->distances = share * (double)work->points * (double)work->clusters;
+    return status;
+}
+
+/* ---- telling ---- */
+
+static double products(const imp_work *work, size_t d)
+{
+    double passes = work->passes > 0 ? (double)work->passes : 1;
+    return passes * work->distances * (double)(d + OVERHEAD);
+}
+
+static imp_status tell(imp_work *work, imp_error *error)
+{
+    char sentence[300], each[40] = "";
+    if (work->passes > 1)
+        snprintf(each, sizeof each, " in each of %zu passes", work->passes);
+    else if (work->passes == 0)
+        snprintf(each, sizeof each, " in each pass");
+    snprintf(sentence, sizeof sentence,
+             "%zu points will make about %zu clusters, so time grows with the square of the "
+             "points: about %.1g distances%s; fewer clusters, as of a larger lambda, take less",
+             work->points, work->clusters, work->distances, each);
+    work->sentence = sentence;
+    bool begin = notice(work, notice_context);
+    work->sentence = NULL;
+    return begin ? IMP_OK : imp_fail(error, IMP_EIO, "the work was not begun: it was declined");
+}
+
+imp_status imp_foresee(const imp_plan_of_work *plan, imp_error *error)
+{
+    size_t n = plan->source->count, d = plan->source->dimensions;
+    imp_work work = {.points = n,
+                     .distances = (double)n * fmax((double)plan->clusters, (double)n),
+                     .passes = plan->passes};
+    if (!notice || n == 0 || products(&work, d) < moment)
+        return IMP_OK;
+    trial *t = imp_allocate_zeroed(1, sizeof *t);
+    if (!t)
+        return imp_fail_memory(error, "an estimate of the work");
+    t->plan = plan;
+    imp_status status = estimate(t, &work, error);
+    imp_release(t);
+    if (status || work.clusters < n / MANY || products(&work, d) < moment)
+        return status;
+    return tell(&work, error);
+}
