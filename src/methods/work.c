@@ -86,8 +86,10 @@ static void draw(trial *t)
     size_t n = t->plan->source->count;
     imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, 2);
     t->count = n < SAMPLE ? n : SAMPLE;
-    for (size_t i = 0; i < t->count; i++)
-        t->number[i] = (uint32_t)imp_block_begin(n, t->count, i);
+    for (size_t i = 0; i < t->count; i++) {
+        size_t begin = imp_block_begin(n, t->count, i), end = imp_block_begin(n, t->count, i + 1);
+        t->number[i] = (uint32_t)(begin + imp_random_below(&random, (uint32_t)(end - begin)));
+    }
     imp_random_shuffle(&random, t->number, t->count);
 }
 
