@@ -276,11 +276,11 @@ static imp_status undo(imp_project *project, imp_error *error)
     if (kind == SKIP)
         reopen(project, past);
     imp_status status = IMP_OK;
-    if (kind == RENAME &&
-        imp_project_class(project, json_string_value(json_object_get(past->what, "from"))) ==
-            IMP_UNKNOWN) {
+    if (kind == RENAME) { /* by names: there may be a new class of the old one */
         change back = {.from = json_string_value(json_object_get(past->what, "to")),
-                       .class = json_string_value(json_object_get(past->what, "from"))};
+                       .class = json_string_value(json_object_get(past->what, "from")),
+                       .items = past->item,
+                       .count = past->count};
         status = rename_class(project, &back, error);
     } else if (kind != SKIP) {
         /* One call for items that had the same class before. */

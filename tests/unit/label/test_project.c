@@ -127,6 +127,13 @@ static void a_project_comes_back(void **state)
     assert_string_equal(class_of(&project, 0), "blue");
     must_change(&project, "{\"change\":\"undo\"}");
     assert_string_equal(class_of(&project, 0), "red");
+
+    /* a name that was given away and used again */
+    must_change(&project, "{\"change\":\"rename\",\"from\":\"red\",\"to\":\"rouge\"}");
+    must_change(&project, "{\"change\":\"label\",\"items\":[9],\"class\":\"red\"}");
+    must_change(&project, "{\"change\":\"undo\"}");
+    must_change(&project, "{\"change\":\"undo\"}");
+    assert_string_equal(class_of(&project, 0), "red");
     imp_project_close(&project);
 }
 
