@@ -12,7 +12,12 @@
 
 #include "base/error.h"
 
-enum { CONNECTIONS = 64, WORKERS = 4, PATIENCE = 30 };
+/* Any user of the machine can connect, and holds a connection for PATIENCE seconds without a word:
+ * there are more of these than somebody opens by mistake. */
+enum { CONNECTIONS = 512, WORKERS = 4, PATIENCE = 30 };
+
+/* A body that goes on after so many bytes is not read to its end. */
+enum { MOST_DISCARDED = 4 * IMP_BODY_LIMIT };
 
 struct imp_server {
     struct MHD_Daemon *daemon;
@@ -121,6 +126,7 @@ static const char *objection(const imp_server *server, struct MHD_Connection *co
 typedef struct upload {
     char *data;
     size_t size, capacity;
+    size_t received; /* bytes, including those that were discarded */
     bool too_large;
 } upload;
 
@@ -132,6 +138,7 @@ const char *imp_request_argument(const imp_request *request, const char *name)
 
 static void take_in(upload *body, const char *data, size_t size)
 {
+    body->received += size;
     if (body->size + size > IMP_BODY_LIMIT)
         body->too_large = true;
     if (body->too_large)
@@ -172,7 +179,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     if (*data_size > 0) {
         take_in(body, data, *data_size);
         *data_size = 0;
-        return MHD_YES;
+        return body->received <= MOST_DISCARDED ? MHD_YES : MHD_NO;
     }
     if (body->too_large)
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the request is too large\n");
@@ -228,7 +235,7 @@ imp_status imp_server_start(const char *address, uint16_t port, imp_serve *serve
     imp_status status = make_token(server, error);
     if (!status) {
         server->daemon = MHD_start_daemon(
-            MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC, port, NULL, NULL, answer, server,
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, port, NULL, NULL, answer, server,
             MHD_OPTION_SOCK_ADDR, &place, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE, MHD_OPTION_THREAD_POOL_SIZE,
             (unsigned)WORKERS, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);

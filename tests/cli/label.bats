@@ -72,6 +72,41 @@ post() {
     json 'o["answered"] == 0 and o["revision"] == 0'
 }
 
+@test "label: a hundred slow connections do not keep others out, and an endless body is given up" {
+    serve
+    run /usr/bin/python3 - "$address" <<'CHECK'
+import socket, sys, threading, time, urllib.parse
+where = urllib.parse.urlparse(sys.argv[1])
+connect = lambda: socket.create_connection((where.hostname, where.port), 1000)
+slow = [connect() for _ in range(100)]
+for one in slow:
+    one.sendall(b"GET / HTTP/1.1\r\nHost:")
+def trickle():
+    while True:
+        for one in slow:
+            one.sendall(b" ")
+        time.sleep(1)
+threading.Thread(target=trickle, daemon=True).start()
+head = f" HTTP/1.1\r\nHost: {where.netloc}\r\n"
+asking = connect()
+asking.sendall(f"GET {where.path}state{head}\r\n".encode())
+print(asking.recv(12))
+endless = connect()
+endless.sendall(f"POST {where.path}change{head}Content-Type: application/json\r\n"
+                "Transfer-Encoding: chunked\r\n\r\n".encode())
+sent, chunk = 0, b"10000\r\n" + 65536 * b" " + b"\r\n"
+try:
+    while sent < 1 << 30:
+        endless.sendall(chunk)
+        sent += 65536
+except OSError:
+    print("given up")
+CHECK
+    echo "$output"
+    [ "${lines[0]}" = "b'HTTP/1.1 200'" ]
+    [ "${lines[1]}" = "given up" ]
+}
+
 @test "label: what makes no sense is refused with a sentence, and a question answered elsewhere too" {
     serve
     run post change '{"change":"label","items":[60],"class":"x"}'
