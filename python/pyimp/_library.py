@@ -114,6 +114,15 @@ def address(array: np.ndarray) -> int:
     return array.ctypes.data
 
 
+def encoded(text: str | bytes | os.PathLike) -> bytes:
+    """A path, or other text, as the library takes it. To C a zero is the end, and what is before it
+    would be another file."""
+    given = os.fsencode(text)
+    if b"\0" in given:
+        raise ValueError(f"{text!r} has a zero character")
+    return given
+
+
 def defaults(kind: type[ctypes.Structure], initialize: Callable[..., None]) -> Any:
     """Options of that kind with their defaults. The library is told how many bytes of them there
     are here, and leaves those alone that a newer one may have."""

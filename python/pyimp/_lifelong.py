@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,6 +88,7 @@ class LifeLong:
 
 
 def _index(number: Any, name: str) -> int:
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, np.integer)) or number < 0:
+    whole = isinstance(number, (int, np.integer)) and not isinstance(number, (bool, np.bool_))
+    if not whole or not 0 <= number <= sys.maxsize:
         raise ValueError(f"{name} has {number!r}; it takes integers from 0 on")
     return int(number)

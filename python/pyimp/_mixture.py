@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _api
-from ._library import Handle, address, call, create, defaults, library
+from ._library import Handle, address, call, create, defaults, encoded, library
 
 
 class Clusters(NamedTuple):
@@ -137,11 +137,11 @@ class Mixture:
         nobody = np.empty((0, self.summary.dimensions), np.float32)
         copy = self.add(nobody, np.empty(0, np.int32))
         call(library.imp_mixture_set_note, copy._handle, note.encode())
-        call(library.imp_mixture_save, copy._handle, os.fsencode(path))
+        call(library.imp_mixture_save, copy._handle, encoded(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Mixture:
-        return cls._create(library.imp_mixture_load, os.fsencode(path))
+        return cls._create(library.imp_mixture_load, encoded(path))
 
     def to_bytes(self) -> bytes:
         """What a file of it holds."""

@@ -10,6 +10,8 @@ import re
 from numbers import Real
 from typing import Any, Iterator, Mapping
 
+import numpy as np
+
 from . import _api
 from ._library import library
 
@@ -36,6 +38,32 @@ def refuse_sparse(X: Any) -> None:
             "X is sparse, and points are dense here; X.toarray() makes them so where that fits into memory, "
             "and of many columns something like TruncatedSVD(100).fit_transform(X) keeps what matters"
         )
+
+
+def points(X: Any, name: str) -> np.ndarray:
+    """Rows of 32-bit floats, for what is no estimator. That they are finite is left to the library."""
+    refuse_sparse(X)
+    given = np.asarray(X)
+    if given.ndim != 2 or given.dtype.kind == "c":
+        raise ValueError(
+            f"{name} has the shape {given.shape} and the type {given.dtype}; it needs a row of real "
+            "numbers for every point"
+        )
+    return np.ascontiguousarray(given, np.float32)
+
+
+def labels(values: Any, name: str, count: int) -> np.ndarray:
+    """An integer for each point, as the library takes them."""
+    given = np.asarray(values)
+    if given.shape != (count,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} has the shape {given.shape} and the type {given.dtype}; it needs an integer "
+            f"for each of the {count} points"
+        )
+    numbers = np.ascontiguousarray(given, np.int32)
+    if not np.array_equal(numbers, given):
+        raise ValueError(f"{name} has integers that 32 bits have no room for")
+    return numbers
 
 
 def rule(given: Mapping[str, tuple[str, Any]]) -> _api.Rule:

@@ -21,19 +21,6 @@ def _copy(location: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
     return np.ctypeslib.as_array(items, shape).copy()
 
 
-def _known(labels: ArrayLike | None, count: int) -> np.ndarray | None:
-    """Labels of some points as the library takes them."""
-    if labels is None:
-        return None
-    given = np.asarray(labels)
-    if given.shape != (count,) or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"labels has the shape {given.shape} and the type {given.dtype}; it needs an integer "
-            f"for each of the {count} points, -1 where nothing is known"
-        )
-    return np.ascontiguousarray(given, np.int32)
-
-
 def _pairs(*given: tuple[ArrayLike | None, str]) -> Any:
     """Pairs of points that belong together, then those that belong apart, as the library's."""
     found = []
@@ -105,7 +92,7 @@ class _Clusterer(  # pyright: ignore[reportIncompatibleVariableOverride]
         options.seed = _parameters.count(self.seed, "seed", 0, _parameters.MOST_SEED)
 
         points = validate(self, X)
-        known = _known(labels, len(points))
+        known = None if labels is None else _parameters.labels(labels, "labels", len(points))
         pairs = _pairs((must_link, "must_link"), (cannot_link, "cannot_link"))
         options.label = None if known is None else address(known)
         options.pairs = ctypes.cast(pairs, ctypes.c_void_p)

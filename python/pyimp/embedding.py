@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api, _parameters
-from ._library import address, call, create, library
+from ._library import address, call, create, encoded, library
 
 
 class Embedding:
@@ -75,11 +75,11 @@ class Embedding:
         options = _api.ModelOptions(
             size=ctypes.sizeof(_api.ModelOptions),
             ink=_parameters.choice(ink, "ink", _api.INKS),
-            embedder=None if embedder is None else os.fsencode(embedder),
+            embedder=None if embedder is None else encoded(embedder),
             patience=self.timeout,
-            cache=None if self.cache is None else os.fsencode(self.cache),
+            cache=None if self.cache is None else encoded(self.cache),
         )
-        file = None if self.path is None else os.fsencode(self.path)
+        file = None if self.path is None else encoded(self.path)
         self._model = create(library.imp_model_free, library.imp_model_open, file, options)
         info = library.imp_model_info_of(self._model).contents
         self.inversion = list(_api.INVERSIONS)[info.inversion]
@@ -145,7 +145,7 @@ class Embedding:
         -------
         ndarray of shape (n, dimensions), float32
         """
-        names = [os.fsencode(path) for path in paths]
+        names = [encoded(path) for path in paths]
         given = (ctypes.c_char_p * len(names))(*names)
         embeddings = np.empty((len(names), self.dimensions), np.float32)
         call(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _api
-from ._library import address, call, create, defaults, library
+from . import _api, _parameters
+from ._library import address, call, create, defaults, encoded, library
 from ._output import picture, table
 
 
@@ -94,18 +95,17 @@ class Dataset:
             "threads": threads,
         }
         options = defaults(_api.DatasetOptions, library.imp_dataset_options_init)
-        options.size = size or 0
-        options.channels = channels or 0
+        for number, value in (("size", size or 0), ("channels", channels or 0), ("rotations", rotations)):
+            setattr(options, number, _parameters.count(value, number, 0, _parameters.MOST_CLUSTERS))
         options.ink = _api.INKS[ink]
-        options.rotations = rotations
-        options.split = None if split is None else os.fsencode(split)
-        options.split_seed = split_seed
+        options.split = None if split is None else encoded(split)
+        options.split_seed = _parameters.count(split_seed, "split_seed", 0, _parameters.MOST_SEED)
         options.skip_broken = skip_broken
-        options.threads = threads
+        options.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
         self._handle = create(
             library.imp_dataset_free,
             library.imp_dataset_open,
-            os.fsencode(self._given["name"]),
+            encoded(self._given["name"]),
             ctypes.byref(options),
         )
         self.kind: str = library.imp_dataset_kind(self._handle).decode()
@@ -305,20 +305,25 @@ class Episodes:
         ):
             if value not in table:
                 raise ValueError(f"{name} must be one of {', '.join(table)}, not {value!r}")
-        self.dataset, self.first, self.count = dataset, first, count
-        self._given = {
-            "kind": _api.EPISODE_KINDS[kind],
-            "purpose": _api.PURPOSES[purpose],
-            "pool": _api.POOLS[pool],
-            "seed": seed,
+        self.dataset, self.count = dataset, count
+        self.first = _parameters.count(first, "first", 0, _parameters.MOST_SEED)
+        numbers = {
             "way": way,
             "shot": shot,
             "queries": queries,
             "modes": modes,
             "unlabeled": unlabeled,
             "distractors": distractors,
+        }
+        self._given = {
+            "kind": _api.EPISODE_KINDS[kind],
+            "purpose": _api.PURPOSES[purpose],
+            "pool": _api.POOLS[pool],
+            "seed": _parameters.count(seed, "seed", 0, _parameters.MOST_SEED),
             "labeled_fraction": labeled_fraction,
         }
+        for name, value in numbers.items():
+            self._given[name] = _parameters.count(value, name, 0, _parameters.MOST_CLUSTERS)
         self._made: _api.EpisodeOptions | None = None
         self._draw(first)  # whether it can be done does not depend on chance
 
@@ -367,6 +372,8 @@ class Episodes:
     def __getitem__(self, index: int) -> Episode:
         if self.count is not None and not 0 <= index < self.count:
             raise IndexError(f"there is no episode {index} among {self.count}")
+        if not 0 <= operator.index(index) < 2**64 - self.first:
+            raise IndexError(f"there is no episode {index}; they are numbered from 0 on, in 64 bits")
         return self._draw(self.first + index)
 
     def __iter__(self) -> Iterator[Episode]:

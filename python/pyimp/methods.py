@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _api
+from . import _api, _parameters
 from ._library import address, call, create, defaults, library
 
 
@@ -69,20 +69,6 @@ class Result:
     query_gradient: np.ndarray | None
     unlabeled_gradient: np.ndarray | None
     parameter_gradient: np.ndarray | None
-
-
-def _points(name: str, values: Any) -> np.ndarray:
-    array = np.ascontiguousarray(values, np.float32)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions, not {array.ndim}")
-    return array
-
-
-def _labels(name: str, values: Any, count: int) -> np.ndarray:
-    array = np.ascontiguousarray(values)
-    if array.shape != (count,) or not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name} must be {count} integers, one for each point")
-    return array.astype(np.int32)
 
 
 def _copy(pointer: Any, kind: type, *shape: int) -> np.ndarray:
@@ -182,13 +168,13 @@ class Method:
         Labels are 0 to way - 1, and -1 for a support without one. Raises ValueError with a sentence for
         points that are not finite, or a class without points.
         """
-        x, q = _points("support", support), _points("query", query)
-        u = _points("unlabeled", np.empty((0, x.shape[1])) if unlabeled is None else unlabeled)
+        x, q = _parameters.points(support, "support"), _parameters.points(query, "query")
+        u = _parameters.points(np.empty((0, x.shape[1])) if unlabeled is None else unlabeled, "unlabeled")
         for name, array in (("query", q), ("unlabeled", u)):
             if array.shape[1] != x.shape[1]:
                 raise ValueError(f"{name} has {array.shape[1]} features, and support {x.shape[1]}")
-        y = _labels("support_labels", support_labels, len(x))
-        t = None if query_labels is None else _labels("query_labels", query_labels, len(q))
+        y = _parameters.labels(support_labels, "support_labels", len(x))
+        t = None if query_labels is None else _parameters.labels(query_labels, "query_labels", len(q))
         way = int(y.max(initial=-1)) + 1
         episode = _api.EpisodeView(
             dimensions=x.shape[1],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,6 @@ from numpy.typing import ArrayLike
 
 from . import _api, _parameters
 from ._library import address, call, create, defaults, library
-
-
-def _points(X: ArrayLike) -> np.ndarray:
-    _parameters.refuse_sparse(X)
-    points = np.ascontiguousarray(X, np.float32)
-    if points.ndim != 2:
-        raise ValueError(f"X has the shape {points.shape}; it needs a row for every point")
-    return points
-
-
-def _numbers(values: ArrayLike, name: str, count: int) -> np.ndarray:
-    """An integer for each point, as the library takes them."""
-    given = np.asarray(values)
-    if given.shape != (count,) or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} has the shape {given.shape} and the type {given.dtype}; it needs an integer "
-            f"for each of the {count} points"
-        )
-    return np.ascontiguousarray(given, np.int32)
 
 
 class Suggester:
@@ -60,12 +42,12 @@ class Suggester:
     def __init__(
         self, X: ArrayLike, *, groups: ArrayLike | None = None, metric: str = "auto"
     ) -> None:
-        points = _points(X)
+        points = _parameters.points(X, "X")
         options = defaults(_api.SuggesterOptions, library.imp_suggester_options_init)
         if metric not in _api.METRICS:
             raise ValueError(f"metric is {metric!r}; it must be one of {', '.join(_api.METRICS)}")
         options.metric = _api.METRICS[metric]
-        given = None if groups is None else _numbers(groups, "groups", len(points))
+        given = None if groups is None else _parameters.labels(groups, "groups", len(points))
         options.group = None if given is None else address(given)
         self._count = len(points)
         self._handle = create(
@@ -78,15 +60,14 @@ class Suggester:
 
     def answer(self, point: int, label: int) -> None:
         """Point `point` is of class `label`; -1 takes an answer back, -2 skips the point."""
-        if not 0 <= point < self._count:
-            raise ValueError(f"there is no point {point}; there are {self._count}, from 0 on")
-        call(library.imp_suggester_answer, self._handle, int(point), int(label))
+        point = _parameters.count(point, "point", 0, self._count - 1)
+        label = _parameters.count(label, "label", -2, _parameters.MOST_CLUSTERS)
+        call(library.imp_suggester_answer, self._handle, point, label)
 
     def suggestions(self, count: int = 1) -> list[dict[str, Any]]:
         """Up to `count` points to label next, the most useful first, and why: `point`, `reason`
         ('typical' of a group or 'unsure'), `group`, `guess` and how `sure` that is."""
-        if count < 1:
-            raise ValueError(f"count is {count}; it must be at least 1")
+        count = _parameters.count(count, "count", 1, sys.maxsize)
         room = (_api.Suggestion * min(count, self._count))()
         found = ctypes.c_size_t()
         call(library.imp_suggester_next, self._handle, len(room), room, ctypes.byref(found))
@@ -145,7 +126,7 @@ def suggest(
     """
     suggester = Suggester(X, groups=groups, metric=metric)
     if y is not None:
-        labels = _numbers(y, "y", suggester._count)
+        labels = _parameters.labels(y, "y", suggester._count)
         for point in np.flatnonzero(labels != -1):
             suggester.answer(int(point), int(labels[point]))
     return suggester.next(count)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _api, _parameters
-from ._library import Handle, call, create, defaults, library
+from ._library import Handle, call, create, defaults, encoded, library
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _set(settings: Handle, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
         call(
-            library.imp_settings_set, settings, name.replace("_", "-").encode(), os.fsencode(text)
+            library.imp_settings_set, settings, name.replace("_", "-").encode(), encoded(text)
         )
 
 
@@ -125,7 +125,7 @@ def train(
     Training
     """
     options = defaults(_api.TrainOptions, library.imp_train_options_init)
-    options.folder = os.fsencode(folder)
+    options.folder = encoded(folder)
     options.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
     options.minutes = float(minutes)
     options.tensorboard = bool(tensorboard)
@@ -135,7 +135,7 @@ def train(
     if resume:
         handle = create(library.imp_settings_free, library.imp_train_settings, options.folder)
     else:
-        name = None if recipe is None else os.fsencode(recipe)
+        name = None if recipe is None else encoded(recipe)
         handle = create(library.imp_settings_free, library.imp_settings_create, name)
     _set(handle, settings)
 
@@ -213,7 +213,7 @@ def evaluate(
     guard = _Guard(callback)
     options.proceed = _api.EvaluationProceed(lambda done, total, _: guard(done, total))
 
-    file = None if path is None else os.fsencode(path)
+    file = None if path is None else encoded(path)
     model = create(library.imp_model_free, library.imp_model_open, file, None)
     handle = create(library.imp_settings_free, library.imp_evaluation_settings, model)
     _set(handle, settings)

@@ -32,6 +32,28 @@ class Drawn(unittest.TestCase):
         with self.assertRaisesRegex((OSError, ValueError), "nowhere"):
             pyimp.Dataset("folder:/nowhere")
 
+    def test_numbers_that_c_has_no_room_for_are_refused(self):
+        dataset = self.data
+        for wrong in ({"way": -1}, {"shot": 2**40}, {"queries": 1.5}, {"seed": 2**70}, {"first": -1}):
+            with self.assertRaisesRegex(ValueError, next(iter(wrong))):
+                pyimp.Episodes(dataset, **{"way": 2, **wrong})
+        with self.assertRaisesRegex(ValueError, "split_seed"):
+            pyimp.Dataset("glyphs", split_seed=-1)
+        with self.assertRaisesRegex(ValueError, "size"):
+            pyimp.Dataset("glyphs", size=2**32 + 28)
+        episodes = pyimp.Episodes(dataset, way=2)
+        for index in (-1, 2**64):
+            with self.assertRaises(IndexError):
+                episodes[index]
+        with self.assertRaises(TypeError):
+            episodes[1.5]
+
+    def test_a_path_does_not_end_at_a_zero(self):
+        with self.assertRaisesRegex(ValueError, "zero"):
+            pyimp.Dataset("glyphs\0.zip")
+        with self.assertRaisesRegex(ValueError, "zero"):
+            pyimp.Embedding("model\0.safetensors")
+
     @needs_command
     def test_episodes_are_those_of_the_command(self):
         words = "episode draw glyphs --size 14 --way 4 --shot 2 --queries 3 --unlabeled 2 --distractors 1 --seed 5"
@@ -129,6 +151,10 @@ class Methods(unittest.TestCase):
             method(support, labels, query[:, :2])
         with self.assertRaises(ValueError):
             method(np.full_like(support, np.nan), labels, query, truth)
+        with self.assertRaisesRegex(ValueError, "32 bits"):
+            method(support, labels.astype(np.int64) + 2**32, query)
+        with self.assertRaisesRegex(ValueError, "real"):
+            method(support + 1j, labels, query)
         self.assertIn("gibbs", pyimp.methods.names())
 
 

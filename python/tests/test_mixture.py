@@ -690,6 +690,7 @@ class LifeLong(Case):
             ({"classes": ["cow"]}, "there is no class 'cow' to forget"),
             ({"clusters": [99]}, "there is no cluster 99"),
             ({"clusters": [-1]}, "clusters has -1"),
+            ({"clusters": [2**70]}, "clusters has 1180591620717411303424"),
             ({"keep_newest": 2}, "has no point among the newest 2"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):

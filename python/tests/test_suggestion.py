@@ -39,7 +39,13 @@ class Suggestions(unittest.TestCase):
             lambda: Suggester([[1.0]], groups=[0.5]),
             lambda: Suggester([[1.0]], metric="none"),
             lambda: Suggester([[np.nan]]),
+            lambda: Suggester([[1.0 + 1j]]),
+            lambda: Suggester([[1.0]], groups=[2**32]),
             lambda: Suggester([[1.0]]).answer(1, 0),
+            lambda: Suggester([[1.0]]).answer(0.5, 0),
+            lambda: Suggester([[1.0]]).answer(0, 2**32),
+            lambda: Suggester([[1.0]]).answer(0, 1.5),
+            lambda: Suggester([[1.0]]).next(1.5),
             lambda: suggest([[1.0]], [0, 1]),
         ):
             with self.assertRaises(ValueError):
