@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import cluster
+import page
 from cluster import ask, choose_lambda, middle, spread
 from protocol import HERE, ISA, Peer, Unavailable, vector_python
 from run import introduce, machine, package_versions, progress
@@ -28,7 +29,6 @@ CLASSES = 100
 SEED = 20260117
 # Arrays of points times clusters in float32 that a step of scikit-learn's mixture holds at once.
 MIXTURE_ARRAYS = 5
-BEGIN, END = "<!-- engine.json begins -->", "<!-- engine.json ends -->"
 
 
 def sizes(part, quick):
@@ -255,17 +255,6 @@ def table(result):
     return "\n".join(lines)
 
 
-def write_table(result):
-    path = os.path.join(HERE, "README.md")
-    with open(path) as f:
-        text = f.read()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    with open(path, "w") as f:
-        f.write(f"{before}{BEGIN}\n{table(result)}\n{END}{after}")
-    print(f"written: {os.path.relpath(path)}")
-
-
 def measured_before(options):
     """The other parts' configurations in the file that this run writes, and the peers they had."""
     try:
@@ -312,7 +301,7 @@ def main():
     options = parse()
     if options.table:
         with open(os.path.join(options.output, "engine.json")) as f:
-            write_table(json.load(f))
+            page.put("engine.json", table(json.load(f)))
         return
     here = machine()
     introduce(here)

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"  # Debian's, which python3-torch belongs to
@@ -118,10 +119,12 @@ class Peer:
 
 
 def environment(name, isa):
-    """What a peer's surroundings need: the instruction set all are held to, or imp's own variant."""
+    """What a peer's surroundings need: the instruction set all are held to, or imp's own variant. What
+    torch.compile keeps for the next time knows no instruction set, and fails when it is mixed."""
     if name.startswith("imp-"):
         return {"IMP_ISA": name[len("imp-"):]}
-    return ISA.get(isa, {})
+    kept = os.path.join(tempfile.gettempdir(), f"bench-torch-compile-{isa or 'native'}")
+    return {**ISA.get(isa, {}), "TORCHINDUCTOR_CACHE_DIR": kept}
 
 
 def interpreter(build, folder):

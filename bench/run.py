@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 
+import page
 from protocol import HERE, ISA, Peer, Unavailable, commands, environment, torch_python
 
 ROOT = os.path.dirname(HERE)
@@ -175,6 +176,37 @@ def print_table(config):
     sys.stdout.flush()
 
 
+COLUMNS = {"torch2-nchw": "PyTorch 2, default settings",
+           "torch2-channels-last-tuned": "PyTorch 2, channels last, tuned",
+           "torch2-compiled-tuned": "PyTorch 2, `torch.compile`, tuned",
+           "torch2-best": "PyTorch 2, its fastest way", "onednn-best": "oneDNN, at its best"}
+
+
+def table(result):
+    """imp's speed over the peers' on two threads, as a table in Markdown."""
+    lines = [f"| imp with {result['imp']['isa']} | " + " | ".join(COLUMNS.values()) + " |",
+             "|---" * (len(COLUMNS) + 1) + "|"]
+    for config in result["configurations"]:
+        rows = {row["peer"]: row for row in config["rows"]}
+        cells = [f"{TITLE[config['what']]}, {config['n']} images of "
+                 f"{config['c']}x{config['h']}x{config['w']}"]
+        for peer in COLUMNS:
+            row = rows.get(peer)
+            cells.append("{:.2f} ({:.2f}..{:.2f})".format(row["imp_over_peer"], *row["imp_over_peer_range"])
+                         + (f" {row['way']}" if peer == "torch2-best" else "") if row else "")
+        if config["threads"] == 2:
+            lines.append("| " + " | ".join(cells) + " |")
+    versions = sorted({hello["version"] for name, hello in result["peers"].items() if name in COLUMNS})
+    return "\n".join(lines + ["", f"{result['machine']['cpu']}; {', '.join(versions)}; {result['rounds']} "
+                               f"rounds on {result['date'][:10]}."])
+
+
+def write_tables():
+    for name in ("conv4-avx512.json", "conv4-avx2.json"):
+        with open(os.path.join(HERE, "results", name), encoding="utf-8") as f:
+            page.put(name, table(json.load(f)))
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--network", choices=DEFAULTS, default="conv4")
@@ -184,6 +216,10 @@ def parse():
     parser.add_argument("--sizes", help="NxCxHxW, separated by commas")
     parser.add_argument("--threads", help="numbers, separated by commas")
     parser.add_argument("--peers", help="separated by commas; 'list' prints all")
+    parser.add_argument("--add", action="store_true",
+                        help="keep what the result file has of other configurations")
+    parser.add_argument("--table", action="store_true",
+                        help="measure nothing; put conv4's tables into bench/README.md")
     parser.add_argument("--isa", choices=ISA, help="hold imp and all peers to this instruction set")
     parser.add_argument("--quick", action="store_true",
                         help="one short round of the smallest size, to see that everything works")
@@ -218,6 +254,26 @@ def parse():
     return options
 
 
+def key_of(config):
+    return [config[key] for key in ("what", "n", "c", "h", "w", "threads")]
+
+
+def measured_before(path, configs):
+    """The configurations of a result file that were not measured again, with the peers they had."""
+    try:
+        with open(path) as f:
+            old = json.load(f)
+    except FileNotFoundError:
+        return [], {}
+    again = [key_of(config) for config in configs]
+    kept = [config for config in old["configurations"] if key_of(config) not in again]
+    for config in kept:
+        config.setdefault("date", old["date"])
+        config.setdefault("command", old["command"])
+        config.setdefault("load_at_start", old["machine"]["load_at_start"])
+    return kept, old["peers"] if kept else {}
+
+
 def introduce(here):
     """Says what is measured on, and whether that is quiet enough."""
     print(f"{here['cpu']} (family/model {here['family_model']}), {here['cores']} cores, "
@@ -229,6 +285,9 @@ def introduce(here):
 
 def main():
     options = parse()
+    if options.table:
+        write_tables()
+        return
     here = machine()
     introduce(here)
     if "torch2-" in options.peers:
@@ -258,9 +317,16 @@ def main():
               else os.path.join(ROOT, "build", "bench"))
     path = options.output or os.path.join(folder, f"{options.network}-{isa}.json")
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
+    command = " ".join(["bench/run.py"] + arguments)
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    if options.add:
+        for config in configs:
+            config.update(date=date, command=command, load_at_start=here["load_at_start"])
+        kept, peers = measured_before(path, configs)
+        configs = sorted(kept + configs, key=lambda c: (c["what"] == "eval", c["c"], c["n"], c["threads"]))
+        hellos = {**peers, **hellos}
     result = {
-        "command": " ".join(["bench/run.py"] + arguments),
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": command, "date": date,
         "imp": imp, "machine": here, "packages": package_versions(PACKAGES), "peers": hellos,
         "absent": unavailable, "held_to_isa": options.isa, "rounds": options.rounds,
         "seconds": options.seconds, "configurations": configs,

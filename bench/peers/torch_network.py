@@ -213,15 +213,22 @@ def measure(step, seconds):
     }
 
 
-def can_compile():
-    return hasattr(torch, "compile") and shutil.which("g++") is not None
+def cannot_compile():
+    """Why torch.compile does not run as it should, or nothing. Where its probe of the processor fails it
+    compiles plain loops, many times slower than it can."""
+    if not hasattr(torch, "compile") or shutil.which("g++") is None:
+        return "torch.compile needs PyTorch 2 and g++"
+    from torch._inductor import cpu_vec_isa
+    if not cpu_vec_isa.pick_vec_isa() and os.environ.get("ATEN_CPU_CAPABILITY") != "default":
+        return "torch.compile found no vector instructions: does it find Python.h?"
+    return None
 
 
 def best_way(network, what, n, c, h, w):
     """The way with the fastest step, which other load disturbs less than the median step."""
     times = {}
     for way in TRAIN_WAYS if what == "train" else EVAL_WAYS:
-        if way == "compiled" and not can_compile() or way == "mkldnn" and network != "conv4":
+        if way == "compiled" and cannot_compile() or way == "mkldnn" and network != "conv4":
             continue
         step = random_step(network, what, n, c, h, w, way)
         times[way] = measure(step, 0.5)["fastest"]
@@ -295,8 +302,8 @@ def main():
             use = chosen.get(key, way)
             if network not in ("conv4", "resnet12"):
                 answer["unavailable"] = f"there is no '{network}' here"
-            elif use == "compiled" and not can_compile():
-                answer["unavailable"] = "torch.compile needs PyTorch 2 and g++"
+            elif use == "compiled" and cannot_compile():
+                answer["unavailable"] = cannot_compile()
             elif use in (TRAIN_WAYS if what == "train" else EVAL_WAYS):
                 if key + (use,) not in steps:  # compiling again would take minutes
                     steps.clear()
@@ -325,4 +332,5 @@ if __name__ == "__main__":
     from torch.utils import mkldnn as mkldnn_utils
 
     warnings.filterwarnings("ignore", message=".*NumPy.*")
+    warnings.filterwarnings("ignore", message=".torch.jit")
     main()
