@@ -356,34 +356,12 @@ static int read_told(const settings *given, const char *points, size_t count, to
 
 /* ---- many points ---- */
 
-typedef struct watch {
-    imp_progress_line line;
-    double begin; /* of the clustering, */
-    double pass_begin;
-    size_t pass; /* and of its present pass, by imp_clock() */
-} watch;
-
-enum { SOON = 5 }; /* seconds without progress output */
-
 static bool proceed(const imp_cluster_progress *progress, void *context)
 {
-    watch *own = context;
-    double now = imp_clock();
-    if (progress->pass != own->pass) {
-        own->pass = progress->pass;
-        own->pass_begin = now;
-    }
-    bool ends = progress->done == progress->points && now - own->pass_begin > SOON;
-    if (now - own->begin > SOON && imp_progress_due(&own->line, ends)) {
-        char text[200], of[40] = "";
-        if (progress->passes > 0)
-            snprintf(of, sizeof of, " of %zu", progress->passes);
-        double left = (now - own->pass_begin) / (double)progress->done *
-                      (double)(progress->points - progress->done);
-        snprintf(text, sizeof text, "points in pass %zu%s, %zu clusters, %s left of the pass",
-                 progress->pass, of, progress->clusters, imp_duration_of(left).text);
-        imp_progress_show(&own->line, progress->done, progress->points, ends, text);
-    }
+    char more[40];
+    snprintf(more, sizeof more, ", %zu clusters", progress->clusters);
+    imp_pass_show(context, progress->pass, progress->passes, progress->done, progress->points,
+                  more);
     return !imp_interrupted();
 }
 
@@ -434,7 +412,7 @@ static int find_clusters(const settings *given, const imp_point_source *points,
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     char *folder = imp_scratch_folder(given->output), *state = state_of(given, method);
     imp_lock lock = {-1};
-    watch own = {.line = imp_progress_start(false), .begin = imp_clock()};
+    imp_pass_line own = imp_pass_start();
     const imp_cluster_means means = {
         .ranks = imp_job_ranks(),
         .place = {.folder = folder, .memory = (size_t)given->memory << 20},

@@ -4,9 +4,12 @@
 #include <imp/mixture.h>
 
 #include "cli/class_names.h"
+#include "cli/destination.h"
 #include "cli/mixture.h"
 #include "cli/model_points.h"
-#include "cli/vectors.h"
+#include "cli/point_views.h"
+#include "cli/progress.h"
+#include "methods/mixture.h"
 #include "methods/rule.h"
 
 typedef struct settings {
@@ -14,6 +17,7 @@ typedef struct settings {
     imp_rule rule;
     imp_choice_settings choice;
     const char *output, *model;
+    int64_t memory;
     bool json;
 } settings;
 
@@ -32,6 +36,9 @@ static const imp_option options[] = {
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},
+    {IMP_OPTION_INTEGER(settings, memory), .name = "memory", .argument = "MB",
+     .integers = {0, INT32_MAX}, .initial = "256",
+     .help = "memory in which unlabelled points may be kept between passes over them"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe the mixture in JSON"},
     {IMP_OPTION_END}};
 
@@ -54,17 +61,72 @@ const imp_usage imp_fit_usage = {
 
 static const char *const command = "fit";
 
-static int fit(const settings *given, const imp_labeled_rows *points)
+/* Supports in memory, then unlabelled points, which are read on demand. */
+typedef struct points {
+    imp_labeled_rows supports;
+    imp_point_views unlabeled;
+    imp_point_source first;
+    imp_source_pair both;
+    imp_point_source source; /* all of them */
+} points;
+
+static int open_points(const imp_point_files *files, points *all)
+{
+    imp_labeled_rows *supports = &all->supports;
+    int status = imp_read_supports(command, files, supports);
+    if (status != IMP_GO_ON)
+        return status;
+    const imp_rows *rows = &supports->rows;
+    all->first =
+        imp_source_of_labeled(rows->values, supports->labels, rows->count, rows->dimensions);
+    all->source = all->first;
+    if (!files->unlabeled)
+        return IMP_GO_ON;
+    imp_texts paths = imp_unlabeled_paths(files);
+    status = imp_point_views_open(command, files->model, &paths, false, &all->unlabeled);
+    if (status == IMP_GO_ON)
+        status = imp_join_views(command, &paths, all->unlabeled.dimensions, supports);
+    all->both = (imp_source_pair){&all->first, &all->unlabeled.source};
+    all->source = rows->count > 0 ? imp_source_of_pair(&all->both) : all->unlabeled.source;
+    return status;
+}
+
+static void close_points(points *all)
+{
+    imp_point_views_close(&all->unlabeled);
+    imp_labeled_rows_clear(&all->supports);
+}
+
+typedef struct watch {
+    imp_pass_line line;
+    size_t pass, points;
+} watch;
+
+static imp_status block_done(size_t begin, size_t end, void *context, imp_error *error)
+{
+    (void)error;
+    watch *own = context;
+    own->pass += begin == 0;
+    imp_pass_show(&own->line, own->pass, 0, end, own->points, "");
+    return IMP_OK;
+}
+
+static int fit(const settings *given, const points *all)
 {
     imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
-    imp_views_option(points, &mixture_options);
+    imp_views_option(&all->supports, &mixture_options);
+    char *folder = imp_scratch_folder(given->output);
+    const imp_spill_place place = {.folder = folder, .memory = (size_t)given->memory << 20};
+    watch own = {.line = imp_pass_start(), .points = all->source.count};
+    const imp_crew crew = {.place = &place, .done = block_done, .context = &own};
     imp_mixture *mixture;
     imp_error error;
     imp_status status =
-        imp_mixture_fit(points->rows.values, points->labels, points->rows.count,
-                        points->rows.dimensions, &mixture_options, &mixture, &error);
+        imp_mixture_fit_source(&all->source, &mixture_options, &crew, &mixture, &error);
+    imp_progress_end(&own.line.line);
+    free(folder);
     int exit_status = status == IMP_OK
-                          ? imp_keep_names(command, mixture, &points->classes)
+                          ? imp_keep_names(command, mixture, &all->supports.classes)
                           : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (exit_status == IMP_GO_ON && imp_mixture_save(mixture, given->output, &error))
         exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
@@ -90,7 +152,7 @@ int imp_command_fit(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_lock lock = {-1};
-    imp_labeled_rows points = {0};
+    points all = {0};
     imp_model *model;
     status = imp_open_vector_model(command, given.model, &model);
     if (model) {
@@ -98,13 +160,13 @@ int imp_command_fit(int argc, char **argv)
         given.rule = imp_rule_over(&given.rule, &imp_model_info_of(model)->rule);
     }
     if (status == IMP_GO_ON)
-        status = imp_read_labeled_rows(command, &given.files, &points);
+        status = open_points(&given.files, &all);
     if (status == IMP_GO_ON)
         status = imp_mixture_lock(command, given.output, &lock);
     if (status == IMP_GO_ON)
-        status = fit(&given, &points);
+        status = fit(&given, &all);
     imp_lock_release(&lock);
-    imp_labeled_rows_clear(&points);
+    close_points(&all);
     imp_model_free(model);
     return status;
 }

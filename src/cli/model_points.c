@@ -1,9 +1,6 @@
 /* model_points.c - reads points and embeds them, a block at a time. */
 #include "cli/model_points.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/interrupt.h"
@@ -116,34 +113,5 @@ int imp_embed_points(const char *command, const imp_model *model, const char *pa
     imp_reader_release(&work.reader);
     imp_release(work.vectors);
     imp_point_file_close(&points);
-    return status;
-}
-
-/* Stores vectors in an imp_rows. */
-static imp_status keep(const float *vectors, size_t begin, size_t count, size_t total,
-                       void *context, imp_error *error)
-{
-    imp_rows *rows = context;
-    size_t values, row = rows->dimensions * sizeof *vectors;
-    if (begin == 0 && imp_multiply(total, row, &values))
-        rows->values = malloc(values ? values : 1);
-    if (!rows->values)
-        return imp_fail_memory(error, "vectors");
-    rows->count = total;
-    if (count > 0)
-        memcpy(rows->values + begin * rows->dimensions, vectors, count * row);
-    return IMP_OK;
-}
-
-int imp_read_embedded(const char *command, const imp_model *model, const char *path, imp_rows *rows)
-{
-    if (!model)
-        return imp_read_rows(command, path, rows);
-    *rows = (imp_rows){.dimensions = imp_model_info_of(model)->dimensions};
-    int status = imp_embed_points(command, model, path, NULL, keep, rows);
-    if (status != IMP_GO_ON) {
-        free(rows->values);
-        *rows = (imp_rows){0};
-    }
     return status;
 }

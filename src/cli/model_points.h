@@ -21,8 +21,4 @@ typedef imp_status imp_take_vectors(const float *vectors, size_t begin, size_t c
 int imp_embed_points(const char *command, const imp_model *model, const char *path,
                      const imp_ranks *ranks, imp_take_vectors *take, void *context);
 
-/* imp_read_rows() of what the model makes of the points; of themselves, where that is NULL. */
-int imp_read_embedded(const char *command, const imp_model *model, const char *path,
-                      imp_rows *rows);
-
 #endif

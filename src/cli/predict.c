@@ -10,6 +10,7 @@
 #include "cli/job.h"
 #include "cli/mixture.h"
 #include "cli/model_points.h"
+#include "cli/point_views.h"
 #include "cli/progress.h"
 #include "cli/vectors.h"
 
@@ -307,13 +308,13 @@ static int keep_answers(job *work)
     return EXIT_SUCCESS;
 }
 
-static int predict(const settings *given, const imp_mixture *mixture, const imp_point_file *file)
+static int predict(const settings *given, const imp_mixture *mixture, const imp_point_views *views)
 {
-    const imp_point_source *points = &file->source;
+    const imp_point_source *points = &views->source;
     size_t classes = imp_mixture_summarize(mixture).classes;
     job work = {.given = given,
                 .mixture = mixture,
-                .once = file->shards.once && !file->rows.values,
+                .once = views->once,
                 .classes = classes,
                 .outcomes = classes + given->open_set,
                 .line = imp_progress_start(false)};
@@ -348,37 +349,29 @@ static int predict(const settings *given, const imp_mixture *mixture, const imp_
     return status;
 }
 
-/* Opens the points; if there are several views, reads them all at once. */
-static int open_points(const settings *given, const imp_mixture *mixture, const imp_texts *views,
-                       imp_point_file *points)
+/* Opens the points of all views. */
+static int open_points(const settings *given, const imp_mixture *mixture, const imp_model *model,
+                       const imp_texts *paths, imp_point_views *points)
 {
     imp_mixture_choice choice;
     imp_mixture_choice_of(mixture, &choice, sizeof choice);
-    size_t known = choice.views > 0 ? choice.views : 1, dimensions[IMP_MOST_TEXTS];
-    if (views->count != known)
+    size_t known = choice.views > 0 ? choice.views : 1;
+    if (paths->count != known)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "the mixture has %zu view%s; give a file for each, in the order in "
                             "which they were fitted",
                             known, known == 1 ? "" : "s");
     /* A table needs one pass; the arrays of a JSON object need one each, and ranks one each. */
     bool once = !given->json && !imp_ranks_any(imp_job_ranks());
-    if (known == 1 && !given->model)
-        return imp_point_file_open(command, views->items[0], once, points);
-    imp_model *model;
-    int status = imp_open_vector_model(command, given->model, &model);
-    if (status == IMP_GO_ON)
-        status = imp_read_view_rows(command, model, views, &points->rows, dimensions);
-    imp_model_free(model);
+    int status = imp_point_views_open(command, model, paths, once, points);
     for (size_t v = 0; v < choice.views && status == IMP_GO_ON; v++) {
         size_t wanted = imp_mixture_view_at(mixture, v).dimensions;
-        if (dimensions[v] != wanted)
+        if (points->dimensions[v] != wanted)
             status =
                 imp_complain(IMP_EXIT_FAILURE, command,
                              "%s: its points have %zu dimensions, but the mixture's view has %zu",
-                             views->items[v], dimensions[v], wanted);
+                             paths->items[v], points->dimensions[v], wanted);
     }
-    points->source =
-        imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
     return status;
 }
 
@@ -390,7 +383,8 @@ int imp_command_predict(int argc, char **argv)
     if (status != IMP_GO_ON)
         return status;
     imp_mixture *mixture = NULL;
-    imp_point_file points = {0};
+    imp_model *model = NULL;
+    imp_point_views points = {0};
     imp_texts views = {.count = (size_t)operands - 1};
     const char *inputs[IMP_MOST_TEXTS + 2] = {argv[1], given.truth};
     for (size_t v = 0; v < views.count; v++)
@@ -399,14 +393,17 @@ int imp_command_predict(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)
-        status = open_points(&given, mixture, &views, &points);
+        status = imp_open_vector_model(command, given.model, &model);
+    if (status == IMP_GO_ON)
+        status = open_points(&given, mixture, model, &views, &points);
     imp_error error;
     if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (status == IMP_GO_ON)
         status = predict(&given, mixture, &points);
-    imp_point_file_close(&points);
+    imp_point_views_close(&points);
+    imp_model_free(model);
     imp_mixture_free(mixture);
     return status;
 }

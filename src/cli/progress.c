@@ -77,3 +77,32 @@ imp_duration imp_duration_of(double seconds)
         snprintf(duration.text, sizeof duration.text, "%ld:%02ld", whole / 60, whole % 60);
     return duration;
 }
+
+/* ---- passes over points ---- */
+
+enum { SOON = 5 }; /* seconds without progress output */
+
+imp_pass_line imp_pass_start(void)
+{
+    return (imp_pass_line){.line = imp_progress_start(false), .begin = imp_clock()};
+}
+
+void imp_pass_show(imp_pass_line *own, size_t pass, size_t passes, size_t done, size_t points,
+                   const char *more)
+{
+    double now = imp_clock();
+    if (pass != own->pass) {
+        own->pass = pass;
+        own->pass_begin = now;
+    }
+    bool ends = done == points && now - own->pass_begin > SOON;
+    if (now - own->begin <= SOON || !imp_progress_due(&own->line, ends))
+        return;
+    char text[200], of[40] = "";
+    if (passes > 0)
+        snprintf(of, sizeof of, " of %zu", passes);
+    double left = (now - own->pass_begin) / (double)done * (double)(points - done);
+    snprintf(text, sizeof text, "points in pass %zu%s%s, %s left of the pass", pass, of, more,
+             imp_duration_of(left).text);
+    imp_progress_show(&own->line, done, points, ends, text);
+}

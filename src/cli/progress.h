@@ -34,4 +34,19 @@ typedef struct imp_duration {
 } imp_duration;
 imp_duration imp_duration_of(double seconds);
 
+/* The progress of passes over many points, shown after some seconds. */
+typedef struct imp_pass_line {
+    imp_progress_line line;
+    double begin; /* of the work, */
+    double pass_begin;
+    size_t pass; /* and of its present pass, by imp_clock() */
+} imp_pass_line;
+
+imp_pass_line imp_pass_start(void);
+
+/* Of the points of pass number `pass`, from 1 of `passes` (0: not known), so many are done. `more`
+ * is shown, too, such as ", 3 clusters". */
+void imp_pass_show(imp_pass_line *own, size_t pass, size_t passes, size_t done, size_t points,
+                   const char *more);
+
 #endif

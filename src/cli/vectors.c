@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "cli/destination.h"
 #include "cli/job.h"
-#include "cli/model_points.h"
+#include "cli/point_views.h"
 #include "methods/contingency.h"
 
 /* ---- reading ---- */
@@ -23,21 +23,25 @@ static int complain_memory(const char *command)
     return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
 }
 
-/* All rows of an open file. */
-static int read_all(const char *command, imp_npy_shards *shards, imp_rows *rows)
+/* All rows of a source, in memory of their own. */
+static int read_all(const char *command, const imp_point_source *source, imp_rows *rows)
 {
     size_t values = 0;
     float *room = NULL;
+    const float *found;
     imp_error error;
-    if (imp_multiply(shards->rows, shards->columns, &values) && values <= SIZE_MAX / sizeof *room)
+    if (imp_multiply(source->count, source->dimensions, &values) &&
+        values <= SIZE_MAX / sizeof *room)
         room = malloc((values ? values : 1) * sizeof *room);
     if (!room)
         return complain_memory(command);
-    if (imp_npy_shards_read(shards, 0, shards->rows, room, &error)) {
+    if (source->read(source, 0, source->count, room, &found, &error)) {
         free(room);
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     }
-    *rows = (imp_rows){room, shards->rows, shards->columns};
+    if (found != room && values > 0)
+        memcpy(room, found, values * sizeof *room);
+    *rows = (imp_rows){room, source->count, source->dimensions};
     return IMP_GO_ON;
 }
 
@@ -48,9 +52,10 @@ int imp_read_rows(const char *command, const char *path, imp_rows *rows)
     imp_error error;
     if (imp_npy_shards_open(path, &shards, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    imp_point_source source = imp_source_of_shards(&shards);
     int status = imp_job_agree(command, path);
     if (status == IMP_GO_ON)
-        status = read_all(command, &shards, rows);
+        status = read_all(command, &source, rows);
     imp_npy_shards_close(&shards);
     return status;
 }
@@ -64,7 +69,7 @@ int imp_point_file_open(const char *command, const char *path, bool once, imp_po
     points->source = imp_source_of_shards(&points->shards);
     int status = imp_job_agree(command, path);
     if (status == IMP_GO_ON && !once && points->shards.once) {
-        status = read_all(command, &points->shards, &points->rows);
+        status = read_all(command, &points->source, &points->rows);
         points->source =
             imp_source_of_rows(points->rows.values, points->rows.count, points->rows.dimensions);
     }
@@ -200,42 +205,14 @@ static int append_rows(const char *command, const char *path, const imp_rows *mo
 int imp_read_view_rows(const char *command, const struct imp_model *model, const imp_texts *paths,
                        imp_rows *rows, size_t dimensions[IMP_MOST_TEXTS])
 {
-    imp_rows views[IMP_MOST_TEXTS] = {0};
-    size_t width = 0, first = 0, values;
-    int status = IMP_GO_ON;
+    imp_point_views views;
     *rows = (imp_rows){0};
-    if (model && paths->count > 1)
-        return imp_complain(IMP_EXIT_USAGE, command,
-                            "--model embeds points with one view, but these have %zu",
-                            paths->count);
-    for (size_t v = 0; v < paths->count && status == IMP_GO_ON; v++) {
-        status = imp_read_embedded(command, model, paths->items[v], &views[v]);
-        dimensions[v] = views[v].dimensions;
-        width += views[v].dimensions;
-        if (status == IMP_GO_ON && views[v].count != views[0].count)
-            status = imp_complain(IMP_EXIT_FAILURE, command,
-                                  "%s has %zu points and %s has %zu; views must list the same "
-                                  "points in the same order",
-                                  paths->items[v], views[v].count, paths->items[0], views[0].count);
-    }
-    if (status == IMP_GO_ON && paths->count == 1) {
-        *rows = views[0];
+    int status = imp_point_views_open(command, model, paths, true, &views);
+    if (status != IMP_GO_ON)
         return status;
-    }
-    if (status == IMP_GO_ON && imp_multiply(views[0].count, width, &values))
-        rows->values = malloc((values ? values : 1) * sizeof *rows->values);
-    if (status == IMP_GO_ON && !rows->values)
-        status = complain_memory(command);
-    for (size_t v = 0; v < paths->count; v++) {
-        size_t d = views[v].dimensions;
-        for (size_t i = 0; i < views[v].count && status == IMP_GO_ON; i++)
-            memcpy(rows->values + i * width + first, views[v].values + i * d,
-                   d * sizeof *rows->values);
-        first += d;
-        free(views[v].values);
-    }
-    if (status == IMP_GO_ON)
-        *rows = (imp_rows){rows->values, views[0].count, width};
+    memcpy(dimensions, views.dimensions, sizeof views.dimensions);
+    status = read_all(command, &views.source, rows);
+    imp_point_views_close(&views);
     return status;
 }
 
@@ -285,6 +262,16 @@ int imp_check_views(const char *command, const imp_texts *paths, const size_t *d
     return IMP_GO_ON;
 }
 
+int imp_join_views(const char *command, const imp_texts *paths, const size_t *dimensions,
+                   imp_labeled_rows *points)
+{
+    if (points->view_count > 0)
+        return imp_check_views(command, paths, dimensions, points);
+    points->view_count = paths->count;
+    memcpy(points->view_dimensions, dimensions, sizeof points->view_dimensions);
+    return IMP_GO_ON;
+}
+
 int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_labels *known)
 {
     imp_error error;
@@ -299,35 +286,44 @@ int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_
     return IMP_GO_ON;
 }
 
-int imp_read_labeled_rows(const char *command, const imp_point_files *files,
-                          imp_labeled_rows *points)
+int imp_read_supports(const char *command, const imp_point_files *files, imp_labeled_rows *points)
 {
-    const char *support = files->support, *labels = files->labels, *unlabeled = files->unlabeled;
+    const char *support = files->support, *labels = files->labels;
     *points = (imp_labeled_rows){0};
     if (!support != !labels)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "--support FILE and --labels FILE must be given together; points "
                             "without labels go to --unlabeled");
-    if (!support && !unlabeled)
+    if (!support && !files->unlabeled)
         return imp_complain(IMP_EXIT_USAGE, command,
                             "give points: --support FILE with --labels FILE, or --unlabeled FILE");
-    int status = IMP_GO_ON;
+    if (!support)
+        return IMP_GO_ON;
     imp_texts supports = paths_of(&files->supports, support);
-    if (support)
-        status = read_supports(command, files->model, &supports, labels, points);
-    if (status == IMP_GO_ON && unlabeled) {
+    int status = read_supports(command, files->model, &supports, labels, points);
+    if (status != IMP_GO_ON)
+        imp_labeled_rows_clear(points);
+    return status;
+}
+
+imp_texts imp_unlabeled_paths(const imp_point_files *files)
+{
+    return paths_of(&files->more, files->unlabeled);
+}
+
+int imp_read_labeled_rows(const char *command, const imp_point_files *files,
+                          imp_labeled_rows *points)
+{
+    int status = imp_read_supports(command, files, points);
+    if (status == IMP_GO_ON && files->unlabeled) {
         imp_rows more;
         size_t dimensions[IMP_MOST_TEXTS];
-        imp_texts paths = paths_of(&files->more, unlabeled);
+        imp_texts paths = imp_unlabeled_paths(files);
         status = imp_read_view_rows(command, files->model, &paths, &more, dimensions);
-        if (status == IMP_GO_ON && support)
-            status = imp_check_views(command, &paths, dimensions, points);
         if (status == IMP_GO_ON)
-            status = append_rows(command, unlabeled, &more, points);
-        if (status == IMP_GO_ON && !support) {
-            points->view_count = paths.count;
-            memcpy(points->view_dimensions, dimensions, sizeof dimensions);
-        }
+            status = imp_join_views(command, &paths, dimensions, points);
+        if (status == IMP_GO_ON)
+            status = append_rows(command, files->unlabeled, &more, points);
         free(more.values);
     }
     if (status != IMP_GO_ON)

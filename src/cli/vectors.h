@@ -58,9 +58,12 @@ typedef struct imp_labeled_rows {
 int imp_read_view_rows(const char *command, const struct imp_model *model, const imp_texts *paths,
                        imp_rows *rows, size_t dimensions[IMP_MOST_TEXTS]);
 
-/* Whether files hold the same views as the points, with the same numbers of columns. */
+/* Whether files hold the same views as the points, with the same numbers of columns; the second
+ * takes over the views of the files where there are no points yet. */
 int imp_check_views(const char *command, const imp_texts *paths, const size_t *dimensions,
                     const imp_labeled_rows *points);
+int imp_join_views(const char *command, const imp_texts *paths, const size_t *dimensions,
+                   imp_labeled_rows *points);
 
 /* Renumbers the classes like a mixture with those class names. */
 int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_labels *known);
@@ -69,6 +72,10 @@ int imp_number_classes(const char *command, imp_labeled_rows *points, const imp_
  * missing. */
 int imp_read_labeled_rows(const char *command, const imp_point_files *files,
                           imp_labeled_rows *points);
+
+/* The supports alone, if there are any; unlabelled points must then be read by the caller. */
+int imp_read_supports(const char *command, const imp_point_files *files, imp_labeled_rows *points);
+imp_texts imp_unlabeled_paths(const imp_point_files *files);
 
 /* Whether writing `output` leaves these files intact. */
 int imp_check_point_files(const char *command, const imp_point_files *files, const char *output);

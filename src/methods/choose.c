@@ -158,16 +158,25 @@ imp_status imp_usual_metric(const float *x, size_t n, size_t d, size_t way, imp_
     return status;
 }
 
-static bool has_negative(const float *x, size_t count)
+/* Whether any value is negative; most often the first point tells. */
+static imp_status has_negative(const imp_point_source *source, bool *found, imp_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (x[i] < 0)
-            return true;
-    return false;
+    imp_reader reader;
+    size_t n = source->count, d = source->dimensions, block = imp_source_block(source);
+    imp_status status = imp_reader_create(&reader, source, NULL, block, error);
+    *found = false;
+    for (size_t begin = 0, count = 1; begin < n && !*found && !status; begin += count) {
+        const float *x;
+        count = begin == 0 ? 1 : n - begin < block ? n - begin : block;
+        status = imp_reader_read(&reader, begin, count, &x, error);
+        for (size_t i = 0; i < count * d && !*found && !status; i++)
+            *found = x[i] < 0;
+    }
+    imp_reader_release(&reader);
+    return status;
 }
 
-static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double price, const float *x,
-                             size_t n, imp_error *error)
+static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double price, imp_error *error)
 {
     const imp_trial_points *points = &at->points;
     size_t d = points->dimensions, all = points->count + points->unlabeled_count;
@@ -175,9 +184,9 @@ static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double pric
     if (!rows)
         return imp_fail_memory(error, "the choice of a metric");
     imp_metric metric;
-    imp_status status = imp_metric_fit(&metric, kind, x, n, d, error);
+    imp_status status = imp_metric_fit(&metric, kind, at->sample, at->sampled, d, error);
     if (!status)
-        status = imp_metric_apply(&metric, x, points->number, all, 0, rows, error);
+        status = imp_metric_apply(&metric, at->taken, NULL, all, 0, rows, error);
     imp_metric_release(&metric);
     imp_whitening whitening = at->bounds->whitening;
     if (whitening == IMP_WHITEN_AUTO && at->bounds->metric != IMP_METRIC_AUTO)
@@ -193,20 +202,22 @@ static imp_status add_metric(imp_choosing *at, imp_metric_kind kind, double pric
     return status;
 }
 
-static imp_status list_candidates(imp_choosing *at, imp_metric_kind usual, const float *x, size_t n,
-                                  imp_error *error)
+static imp_status list_candidates(imp_choosing *at, imp_metric_kind usual,
+                                  const imp_point_source *source, imp_error *error)
 {
     if (at->bounds->metric != IMP_METRIC_AUTO)
-        return add_metric(at, at->bounds->metric, 0, x, n, error);
+        return add_metric(at, at->bounds->metric, 0, error);
     const imp_metric_kind kinds[] = {IMP_METRIC_SCALED, IMP_METRIC_STANDARD, IMP_METRIC_UNIT,
                                      IMP_METRIC_ROOT};
-    imp_status status = add_metric(at, usual, 0, x, n, error);
+    bool narrow = source->dimensions < 3, negative = false;
+    imp_status status = add_metric(at, usual, 0, error);
+    if (!status && !narrow)
+        status = has_negative(source, &negative, error);
     for (size_t k = 0; k < IMP_METRICS && !status; k++) {
-        bool narrow = at->points.dimensions < 3 && kinds[k] == IMP_METRIC_UNIT;
-        bool rooted = kinds[k] == IMP_METRIC_ROOT &&
-                      (at->points.dimensions < 3 || has_negative(x, n * at->points.dimensions));
-        if (kinds[k] != usual && !narrow && !rooted)
-            status = add_metric(at, kinds[k], price_of_metric, x, n, error);
+        bool unfit = (kinds[k] == IMP_METRIC_UNIT && narrow) ||
+                     (kinds[k] == IMP_METRIC_ROOT && (narrow || negative));
+        if (kinds[k] != usual && !unfit)
+            status = add_metric(at, kinds[k], price_of_metric, error);
     }
     return status;
 }
@@ -272,12 +283,24 @@ static imp_status take_best(imp_choosing *at, imp_choice *choice, imp_finalist *
 
 /* ---- all of it ---- */
 
-static imp_status choose(imp_choosing *at, const float *x, size_t n, imp_metric_kind usual,
+/* The points of the trials, as they are. */
+static imp_status take_points(imp_choosing *at, const imp_point_source *source, imp_error *error)
+{
+    const imp_trial_points *points = &at->points;
+    size_t all = points->count + points->unlabeled_count;
+    at->taken = imp_allocate(all * points->dimensions, sizeof *at->taken);
+    return at->taken ? imp_source_gather(source, points->number, all, at->taken, error)
+                     : imp_fail_memory(error, "the choice of a metric");
+}
+
+static imp_status choose(imp_choosing *at, const imp_point_source *source, imp_metric_kind usual,
                          imp_choice *choice, imp_error *error)
 {
     imp_finalist finalists[IMP_FINALISTS];
     size_t count = 0;
-    imp_status status = list_candidates(at, usual, x, n, error);
+    imp_status status = take_points(at, source, error);
+    if (!status)
+        status = list_candidates(at, usual, source, error);
     if (!status)
         status = try_all(at, error);
     if (!status)
@@ -290,8 +313,8 @@ static imp_status choose(imp_choosing *at, const float *x, size_t n, imp_metric_
     return status;
 }
 
-imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int32_t *y, size_t n,
-                      size_t d, size_t way, imp_choice *choice, imp_error *error)
+imp_status imp_choose(const imp_choice_bounds *bounds, const imp_point_source *source, size_t way,
+                      imp_choice *choice, imp_error *error)
 {
     *choice = (imp_choice){.metric = bounds->metric,
                            .whitening = bounds->whitening == IMP_WHITEN_YES,
@@ -300,27 +323,33 @@ imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int
                            .ratio = guessed_ratio,
                            .loss = NAN,
                            .accuracy = NAN};
-    size_t unlabeled = imp_count_unlabeled(y, n);
+    size_t unlabeled = imp_source_unlabeled(source), labeled = source->count - unlabeled;
     imp_choosing at = {.bounds = bounds,
                        .may_propagate = isnan(bounds->weight) && isnan(bounds->lambda) && way > 1 &&
-                                        unlabeled > 0 && n - unlabeled <= IMP_MOST_PROPAGATING};
+                                        unlabeled > 0 && labeled <= IMP_MOST_PROPAGATING};
     if (at.may_propagate) {
         choice->propagated = true;
         choice->lambda = 0;
         choice->sigma = sigma_among_neighbors;
     }
     imp_metric_kind usual;
-    imp_status status = imp_usual_metric(x, n, d, way, &usual, error);
+    float *room;
+    imp_status status =
+        imp_source_sample(source, IMP_METRIC_ROWS, &room, &at.sample, &at.sampled, error);
+    if (!status)
+        status = imp_usual_metric(at.sample, at.sampled, source->dimensions, way, &usual, error);
     if (!status && choice->metric == IMP_METRIC_AUTO)
         choice->metric = usual;
     if (!status)
-        status = imp_trial_points_take(&at.points, y, n, d, way, error);
+        status = imp_trial_points_take(&at.points, source, way, error);
     if (!status && at.points.held_out > 0 && at.points.way > 1)
-        status = choose(&at, x, n, usual, choice, error);
+        status = choose(&at, source, usual, choice, error);
     imp_trial_points_release(&at.points);
     for (size_t m = 0; m < IMP_METRICS; m++)
         imp_release(at.rows[m]);
+    imp_release(at.taken);
     imp_release(at.sums);
+    imp_release(room);
     return status;
 }
 

@@ -12,6 +12,8 @@
 #include <imp/mixture.h>
 #include <imp/status.h>
 
+#include "methods/point_source.h"
+
 /* What the caller gave; the rest is open. */
 typedef struct imp_choice_bounds {
     imp_metric_kind metric; /* or IMP_METRIC_AUTO */
@@ -37,10 +39,11 @@ typedef struct imp_choice {
     size_t distance_count;
 } imp_choice;
 
-/* Chooses for n points, some of which have labels in 0 .. way-1. Release the choice even on
- * failure: IMP_ENOMEM, or IMP_EINVAL if a class keeps no cluster with the values given. */
-imp_status imp_choose(const imp_choice_bounds *bounds, const float *x, const int32_t *y, size_t n,
-                      size_t d, size_t way, imp_choice *choice, imp_error *error);
+/* Chooses for points some of which have labels in 0 .. way-1. Reads some of them, evenly spaced,
+ * and all only to see whether a value is negative. Release the choice even on failure: as reading
+ * does, IMP_ENOMEM, or IMP_EINVAL if a class keeps no cluster with the values given. */
+imp_status imp_choose(const imp_choice_bounds *bounds, const imp_point_source *source, size_t way,
+                      imp_choice *choice, imp_error *error);
 void imp_choice_release(imp_choice *choice);
 
 /* The metric used without evidence for another. With one class it does not scale to length 1,

@@ -24,7 +24,10 @@ typedef struct imp_candidate {
 /* The state of a choice in progress. */
 typedef struct imp_choosing {
     const imp_choice_bounds *bounds;
+    const float *sample; /* (sampled, dimensions): of all points, for metrics */
+    size_t sampled;
     imp_trial_points points;
+    float *taken; /* these as they are, labelled ones first */
     float *rows[IMP_METRICS];
     imp_candidate candidates[IMP_METRICS * IMP_STRENGTHS];
     size_t metric_count, candidate_count;

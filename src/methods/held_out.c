@@ -21,8 +21,7 @@
 enum {
     MOST_POINTS = 500,  /* labelled points used, and as many unlabelled ones */
     MOST_CLASSES = 100, /* classes used */
-    MOST_MEASURED = 1000,
-    FEW = 60, /* with fewer points, folds are drawn three times to reduce variance */
+    FEW = 60,           /* with fewer points, folds are drawn three times to reduce variance */
     SOME = 150
 };
 
@@ -35,27 +34,42 @@ static bool is_taken(size_t item, size_t of, size_t count, size_t *which)
     return item == 0 || (item - 1) * count / of != *which;
 }
 
-static imp_status count_members(const int32_t *y, size_t n, size_t way, size_t **members,
+static imp_status count_members(const imp_point_source *source, size_t way, size_t **members,
                                 imp_error *error)
 {
     *members = imp_allocate_zeroed(way, sizeof **members);
     if (!*members)
         return imp_fail_memory(error, "points to hold out");
-    for (size_t i = 0; i < n; i++)
-        if (y[i] >= 0)
-            (*members)[y[i]]++;
+    for (size_t i = 0; i < source->label_count; i++)
+        if (source->label[i] >= 0)
+            (*members)[source->label[i]]++;
     return IMP_OK;
 }
 
+/* Selects unlabelled points, evenly spaced among the others. Those after the last label, of which
+ * there may be very many, are not looked at one by one. */
+static void take_unlabeled(imp_trial_points *points, const imp_point_source *source)
+{
+    size_t unlabeled = imp_source_unlabeled(source), passed = 0, which;
+    size_t wanted = unlabeled < MOST_POINTS ? unlabeled : MOST_POINTS;
+    uint32_t *next = points->number + points->count;
+    for (size_t i = 0; i < source->label_count && wanted > 0; i++)
+        if (source->label[i] < 0 && is_taken(passed++, unlabeled, wanted, &which))
+            next[points->unlabeled_count++] = (uint32_t)i;
+    while (points->unlabeled_count < wanted) {
+        size_t item = (points->unlabeled_count * unlabeled + wanted - 1) / wanted;
+        next[points->unlabeled_count++] = (uint32_t)(source->label_count + item - passed);
+    }
+}
+
 /* Selects labelled points, balanced across classes, and unlabelled ones. */
-static void take(imp_trial_points *points, const int32_t *y, size_t n, size_t way,
+static void take(imp_trial_points *points, const imp_point_source *source, size_t way,
                  const size_t *members, size_t *seen)
 {
     size_t classes = way < MOST_CLASSES ? way : MOST_CLASSES, quota = MOST_POINTS / classes;
-    size_t unlabeled = imp_count_unlabeled(y, n), passed = 0;
-    size_t wanted = unlabeled < MOST_POINTS ? unlabeled : MOST_POINTS;
+    const int32_t *y = source->label;
     points->way = classes;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < source->label_count; i++) {
         size_t class, which;
         if (y[i] < 0 || !is_taken((size_t)y[i], way, classes, &class))
             continue;
@@ -65,11 +79,7 @@ static void take(imp_trial_points *points, const int32_t *y, size_t n, size_t wa
             points->label[points->count++] = (int32_t) class;
         }
     }
-    for (size_t i = 0; i < n && wanted > 0; i++) {
-        size_t which;
-        if (y[i] < 0 && is_taken(passed++, unlabeled, wanted, &which))
-            points->number[points->count + points->unlabeled_count++] = (uint32_t)i;
-    }
+    take_unlabeled(points, source);
 }
 
 /* Distributes the points of every class over the folds, shuffled for each repeat.
@@ -110,19 +120,19 @@ static imp_status deal_all(imp_trial_points *points, imp_error *error)
     return status;
 }
 
-imp_status imp_trial_points_take(imp_trial_points *points, const int32_t *y, size_t n, size_t d,
+imp_status imp_trial_points_take(imp_trial_points *points, const imp_point_source *source,
                                  size_t way, imp_error *error)
 {
-    *points = (imp_trial_points){.dimensions = d};
+    *points = (imp_trial_points){.dimensions = source->dimensions};
     size_t *members, *seen = imp_allocate_zeroed(way, sizeof *seen);
-    imp_status status = count_members(y, n, way, &members, error);
-    size_t most = n < 2 * MOST_POINTS ? n : 2 * MOST_POINTS;
+    imp_status status = count_members(source, way, &members, error);
+    size_t most = source->count < 2 * MOST_POINTS ? source->count : 2 * MOST_POINTS;
     points->number = imp_allocate(most, sizeof *points->number);
     points->label = imp_allocate(most, sizeof *points->label);
     if (!status && (!seen || !points->number || !points->label))
         status = imp_fail_memory(error, "points to hold out");
     if (!status) {
-        take(points, y, n, way, members, seen);
+        take(points, source, way, members, seen);
         status = deal_all(points, error);
     }
     imp_release(members);
@@ -152,7 +162,7 @@ static double squared(const float *x, const double *mean, double count, size_t d
 
 imp_status imp_spread_of(const float *rows, size_t n, size_t d, double *spread, imp_error *error)
 {
-    size_t count = n < MOST_MEASURED ? n : MOST_MEASURED;
+    size_t count = n < IMP_SPREAD_ROWS ? n : IMP_SPREAD_ROWS;
     double *sum = imp_allocate_zeroed(d + count, sizeof *sum);
     if (!sum)
         return imp_fail_memory(error, "the spread of points");
@@ -280,6 +290,8 @@ static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double 
     double share = (double)at->train_count / (double)points->unlabeled_count;
     bool helped = points->unlabeled_count > 0 && trial->ratio > 0;
     double within = trial->propagated ? at->propagated_within : at->within;
+    const imp_point_source unlabeled =
+        imp_source_of_rows(at->all + points->count * d, helped ? points->unlabeled_count : 0, d);
     const imp_settling settling = {
         .dimensions = d,
         .way = way,
@@ -287,8 +299,7 @@ static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double 
         .label = at->label,
         .labeled_weight = trial->propagated ? at->weight : NULL,
         .labeled_count = at->train_count + (trial->propagated ? at->propagated_count : 0),
-        .unlabeled = at->all + points->count * d,
-        .unlabeled_count = helped ? points->unlabeled_count : 0,
+        .unlabeled = &unlabeled,
         .lambda = !isnan(trial->given_lambda) ? trial->given_lambda
                   : isfinite(trial->lambda)   ? trial->lambda * within
                                               : INFINITY,

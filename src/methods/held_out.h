@@ -12,6 +12,8 @@
 #include <imp/mixture.h>
 #include <imp/status.h>
 
+#include "methods/point_source.h"
+
 /* The labelled points used, and some unlabelled ones. */
 typedef struct imp_trial_points {
     size_t dimensions, way;
@@ -29,7 +31,7 @@ enum { IMP_FOLDS = 5 };
 
 /* Selects up to 500 labelled points of up to 100 classes, evenly, and up to 500 unlabelled ones,
  * and distributes them over folds. Release it even on failure: IMP_ENOMEM. */
-imp_status imp_trial_points_take(imp_trial_points *points, const int32_t *y, size_t n, size_t d,
+imp_status imp_trial_points_take(imp_trial_points *points, const imp_point_source *source,
                                  size_t way, imp_error *error);
 void imp_trial_points_release(imp_trial_points *points);
 
@@ -63,8 +65,12 @@ imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_
                         imp_trial_scores *scores, imp_error *error);
 void imp_trial_scores_release(imp_trial_scores *scores);
 
-/* The median squared distance of up to 1000 rows from their mean; and of labelled rows from the
- * mean of their class, corrected for the mean being estimated. 0 if there is none. IMP_ENOMEM. */
+/* The spread of points needs no more of them than these, evenly spaced. */
+enum { IMP_SPREAD_ROWS = 1000 };
+
+/* The median squared distance of up to IMP_SPREAD_ROWS rows from their mean; and of labelled rows
+ * from the mean of their class, corrected for the mean being estimated. 0 if there is none.
+ * IMP_ENOMEM. */
 imp_status imp_spread_of(const float *rows, size_t n, size_t d, double *spread, imp_error *error);
 imp_status imp_spread_within(const float *rows, const int32_t *label, size_t n, size_t d,
                              size_t way, double *spread, imp_error *error);

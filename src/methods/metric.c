@@ -17,10 +17,7 @@
 #include "base/parallel.h"
 #include "kernels/kernels.h"
 
-enum {
-    MOST_ROWS = 10000, /* rows that statistics use */
-    TOGETHER = 64,     /* rows whitened together */
-};
+enum { TOGETHER = 64 }; /* rows whitened together */
 
 static const double unlike_spreads = 20;
 
@@ -60,7 +57,7 @@ typedef struct sample {
 
 static sample look_at(const float *x, size_t n, size_t d)
 {
-    return (sample){x, n, d, n < MOST_ROWS ? n : MOST_ROWS};
+    return (sample){x, n, d, n < IMP_METRIC_ROWS ? n : IMP_METRIC_ROWS};
 }
 
 static const float *row_of(const sample *rows, size_t i)

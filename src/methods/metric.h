@@ -31,8 +31,11 @@ typedef struct imp_metric {
     float *back;    /* (rank, dimensions), or NULL */
 } imp_metric;
 
-/* Fits the first part to the points, of which it uses up to 10,000, evenly spaced. Release it even
- * on failure: IMP_ENOMEM. */
+/* Statistics need no more points than these, evenly spaced. */
+enum { IMP_METRIC_ROWS = 10000 };
+
+/* Fits the first part to the points, of which it uses up to IMP_METRIC_ROWS. Release it even on
+ * failure: IMP_ENOMEM. */
 imp_status imp_metric_fit(imp_metric *metric, imp_metric_kind kind, const float *x, size_t n,
                           size_t d, imp_error *error);
 

@@ -152,19 +152,29 @@ static imp_status take_options(const imp_mixture_options *given, imp_mixture_opt
     return status;
 }
 
-/* Fails if all values are so small that 32-bit floats have already lost their precision. */
-static imp_status check_size(const float *x, size_t n, size_t d, imp_error *error)
+/* Fails if all values are so small that 32-bit floats have already lost their precision. Most often
+ * the first point tells. */
+static imp_status check_size(const imp_point_source *source, imp_error *error)
 {
     const float least = 1e-30F;
     float most = 0;
-    for (size_t i = 0; i < n * d && most < least; i++)
-        most = fmaxf(most, fabsf(x[i]));
-    if (most > 0 && most < least)
+    imp_reader reader;
+    size_t n = source->count, d = source->dimensions, block = imp_source_block(source);
+    imp_status status = imp_reader_create(&reader, source, NULL, block, error);
+    for (size_t begin = 0, count; begin < n && most < least && !status; begin += count) {
+        const float *x;
+        count = begin == 0 ? 1 : n - begin < block ? n - begin : block;
+        status = imp_reader_read(&reader, begin, count, &x, error);
+        for (size_t i = 0; i < count * d && most < least && !status; i++)
+            most = fmaxf(most, fabsf(x[i]));
+    }
+    imp_reader_release(&reader);
+    if (!status && most > 0 && most < least)
         return imp_fail(error, IMP_EINVAL,
                         "no value of the points is larger than %g, and 32-bit floats end at 1e-38; "
                         "multiply all points by a number",
                         (double)most);
-    return IMP_OK;
+    return status;
 }
 
 static imp_status check_weights(const double *weight, size_t n, imp_error *error)
@@ -185,141 +195,184 @@ imp_status imp_mixture_check_dimensions(const imp_mixture *mixture, size_t d, im
     return IMP_OK;
 }
 
-imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, size_t d,
-                                    size_t known, size_t *way, imp_error *error)
+imp_status imp_mixture_check_points(const imp_point_source *source, size_t known, size_t *way,
+                                    imp_error *error)
 {
     *way = known;
-    if (d == 0)
+    if (source->dimensions == 0)
         return imp_fail(error, IMP_EINVAL, "the points have no dimensions; they need at least 1");
-    if (n > UINT32_MAX)
+    if (source->count > UINT32_MAX)
         return imp_fail(error, IMP_EUNSUPPORTED, "there are %zu points; at most %u can be fitted",
-                        n, UINT32_MAX);
-    for (size_t i = 0; y && i < n; i++) {
-        if (y[i] < IMP_UNLABELED)
+                        source->count, UINT32_MAX);
+    for (size_t i = 0; i < source->label_count; i++) {
+        int32_t label = source->label[i];
+        if (label < IMP_UNLABELED)
             return imp_fail(error, IMP_EINVAL,
                             "point %zu has the label %d; labels are classes, 0 or more, or -1 for "
                             "an unlabelled point",
-                            i, (int)y[i]);
-        if (y[i] >= 0 && (size_t)y[i] >= *way)
-            *way = (size_t)y[i] + 1;
+                            i, (int)label);
+        if (label >= 0 && (size_t)label >= *way)
+            *way = (size_t)label + 1;
     }
-    return imp_check_finite(x, n, d, 0, "point", error);
+    const float *rows;
+    if (!source->in_place)
+        return IMP_OK;
+    imp_status status = source->read(source, 0, source->count, NULL, &rows, error);
+    return status ? status
+                  : imp_check_finite(rows, source->count, source->dimensions, 0, "point", error);
 }
 
-/* Steps 3 to 5 of Algorithm 1, as many times as the rule says. */
+/* Steps 3 to 5 of Algorithm 1, as many times as the rule says. `order` is NULL where labelled
+ * points come first. */
 static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *source,
-                                  const uint32_t *order, imp_error *error)
+                                  const uint32_t *order, const imp_crew *crew, imp_error *error)
 {
     imp_clusters *clusters = &mixture->clusters;
     const imp_rule *rule = &mixture->rule;
     size_t steps = (size_t)rule->steps;
-    const imp_crew crew = {.threads = 0};
-    int32_t *assignment = imp_allocate(source->count, sizeof *assignment);
     imp_assigner *assigner = NULL;
-    imp_status status = assignment ? imp_assigner_create(source, order, &crew, &assigner, error)
-                                   : imp_fail_memory(error, "a mixture");
-    for (size_t i = 0; i < source->count && !status; i++)
+    imp_spill room;
+    imp_status status = imp_spill_create(&room, crew->place, source->count, sizeof(int32_t), error);
+    if (status)
+        return status;
+    int32_t *assignment = room.values;
+    for (size_t i = 0; i < source->count; i++)
         assignment[i] = -1;
+    status = imp_assigner_create(source, order, crew, &assigner, error);
     for (size_t step = 0; step < steps && !status; step++) {
         status = imp_assigner_grow(assigner, clusters, rule->lambda, rule->sigma_l, rule->sigma_u,
                                    assignment, error);
         size_t before = clusters->count;
         if (!status)
-            status = imp_refine(clusters, source, &crew, error);
+            status = imp_refine(clusters, source, crew, error);
         if (!status && clusters->count < before)
             imp_assigner_renumber(assigner, clusters->moved, assignment);
     }
     imp_assigner_free(assigner);
-    imp_release(assignment);
+    imp_spill_release(&room);
     return status;
 }
 
-static imp_status infer(imp_mixture *mixture, const imp_points *points, size_t way,
-                        const imp_rule *rule, imp_error *error)
+/* Whether labelled points come first. */
+static bool is_in_order(const imp_point_source *source)
 {
-    mixture->classes = way;
-    mixture->rule = *rule;
+    for (size_t i = 1; i < source->label_count; i++)
+        if (source->label[i] >= 0 && source->label[i - 1] < 0)
+            return false;
+    return true;
+}
+
+/* Steps 1 and 2, for which the points that may have a label are in memory. */
+static imp_status begin_with_classes(imp_mixture *mixture, const imp_point_source *source,
+                                     size_t way, imp_error *error)
+{
+    imp_reader reader;
+    imp_points points = {.dimensions = source->dimensions,
+                         .label = source->label,
+                         .first_count = source->label_count,
+                         .unlabeled_count = imp_source_unlabeled(source)};
+    imp_status status = imp_reader_create(&reader, source, NULL, source->label_count, error);
+    if (status)
+        return status;
+    const imp_rule *rule = &mixture->rule;
     const imp_algorithm algorithm = {
         .rule = *rule,
-        .lambda_sigma = imp_lambda_sigma(points, rule->sigma_l, rule->sigma_u),
+        .lambda_sigma = imp_lambda_sigma(&points, rule->sigma_l, rule->sigma_u),
     };
-    imp_point_source source = imp_source_of_points(points);
-    imp_status status = imp_algorithm_begin(&algorithm, points, way, &mixture->clusters,
-                                            &mixture->rule.lambda, error);
-    const imp_plan_of_work plan = {.source = &source,
+    if (source->label_count > 0)
+        status = imp_reader_read(&reader, 0, source->label_count, &points.first, error);
+    if (!status)
+        status = imp_algorithm_begin(&algorithm, &points, way, &mixture->clusters,
+                                     &mixture->rule.lambda, error);
+    imp_reader_release(&reader);
+    return status;
+}
+
+static imp_status infer(imp_mixture *mixture, const imp_point_source *source, size_t way,
+                        const imp_rule *rule, const imp_crew *crew, imp_error *error)
+{
+    static const imp_crew alone;
+    imp_spill order = {0};
+    mixture->classes = way;
+    mixture->rule = *rule;
+    crew = crew ? crew : &alone;
+    imp_status status = begin_with_classes(mixture, source, way, error);
+    const imp_plan_of_work plan = {.source = source,
                                    .lambda = mixture->rule.lambda,
                                    .lambda_u = mixture->rule.lambda,
                                    .clusters = way,
                                    .passes = (size_t)mixture->rule.steps};
     if (!status)
         status = imp_foresee(&plan, error);
+    if (!status && !is_in_order(source)) {
+        status = imp_spill_create(&order, crew->place, source->count, sizeof(uint32_t), error);
+        if (!status)
+            imp_order_labeled_first(source->label, source->label_count,
+                                    source->count - source->label_count, order.values);
+    }
     if (!status)
-        status = grow_and_refine(mixture, &source, points->order, error);
+        status = grow_and_refine(mixture, source, order.values, crew, error);
+    imp_spill_release(&order);
     return status ? status : imp_check_classes(&mixture->clusters, way, error);
 }
 
-/* infer() on the points, labelled ones first; `order` has room for n indices. */
-static imp_status infer_in_order(imp_mixture *mixture, const float *x, const int32_t *y, size_t n,
-                                 size_t way, uint32_t *order, const imp_rule *rule,
-                                 imp_error *error)
+/* What is wrong with the points or goes badly with the options. */
+static imp_status check(const imp_point_source *source, const imp_mixture_options *options,
+                        size_t *way, imp_error *error)
 {
-    imp_points points = {.dimensions = mixture->clusters.dimensions,
-                         .first = x,
-                         .label = y,
-                         .first_count = n,
-                         .unlabeled_count = y ? imp_count_unlabeled(y, n) : n};
-    if (y) {
-        imp_order_labeled_first(y, n, 0, order);
-        points.order = order;
-    }
-    return infer(mixture, &points, way, rule, error);
+    imp_status status = imp_mixture_check_points(source, 0, way, error);
+    if (!status && options->view_count > 1)
+        status = imp_views_check(options, source->dimensions, error);
+    if (!status)
+        status = check_weights(options->point_weight, source->count, error);
+    if (!status)
+        status = check_size(source, error);
+    if (!status && source->count == 0)
+        status = imp_fail(error, IMP_EINVAL, "there are no points to fit; at least 1 is needed");
+    if (!status && *way == 0 && isnan(options->rule.lambda))
+        status = imp_fail(error, IMP_EINVAL,
+                          "no point has a label, so lambda cannot be estimated; give lambda");
+    if (status || *way == 0)
+        return status;
+    unsigned char *seen = imp_allocate(imp_seen_bytes(source->label_count, *way), 1);
+    status = seen ? imp_check_complete(source->label, source->label_count, *way, seen, error)
+                  : imp_fail_memory(error, "a mixture");
+    imp_release(seen);
+    return status;
 }
 
-imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
-                           const imp_mixture_options *given, imp_mixture **out, imp_error *error)
+imp_status imp_mixture_fit_source(const imp_point_source *source, const imp_mixture_options *given,
+                                  const imp_crew *crew, imp_mixture **out, imp_error *error)
 {
     *out = NULL;
     imp_mixture_options options;
     bool papers;
     size_t way;
     imp_status status = take_options(given, &options, &papers, error);
-    if (status == IMP_OK)
-        status = imp_mixture_check_points(x, y, n, d, 0, &way, error);
-    if (status == IMP_OK && options.view_count > 1)
-        status = imp_views_check(&options, d, error);
-    if (status == IMP_OK)
-        status = check_weights(options.point_weight, n, error);
-    if (status == IMP_OK)
-        status = check_size(x, n, d, error);
-    if (status != IMP_OK)
+    if (!status)
+        status = check(source, &options, &way, error);
+    if (status)
         return status;
-    if (n == 0)
-        return imp_fail(error, IMP_EINVAL, "there are no points to fit; at least 1 is needed");
-    if (way == 0 && isnan(options.rule.lambda))
-        return imp_fail(error, IMP_EINVAL,
-                        "no point has a label, so lambda cannot be estimated; give lambda");
     if (way == 0 && !papers) {
         papers = true;
         options.rule = imp_rule_over(&options.rule, &imp_kind_imp.info.rule);
     }
-
-    imp_mixture *mixture = imp_mixture_create(d);
-    uint32_t *order = imp_allocate(n, sizeof *order);
-    unsigned char *seen = imp_allocate(imp_seen_bytes(n, way), 1);
-    if (!mixture || !order || !seen)
-        status = imp_fail_memory(error, "a mixture");
-    else if (way > 0)
-        status = imp_check_complete(y, n, way, seen, error);
-    imp_release(seen);
-    if (status == IMP_OK && papers)
-        status = infer_in_order(mixture, x, y, n, way, order, &options.rule, error);
-    else if (status == IMP_OK)
-        status = imp_mixture_begin(mixture, &options, x, y, n, way, error);
-    imp_release(order);
-    if (status != IMP_OK) {
+    imp_mixture *mixture = imp_mixture_create(source->dimensions);
+    if (!mixture)
+        return imp_fail_memory(error, "a mixture");
+    status = papers ? infer(mixture, source, way, &options.rule, crew, error)
+                    : imp_mixture_begin(mixture, &options, source, way, crew, error);
+    if (status) {
         imp_mixture_free(mixture);
         return status;
     }
     *out = mixture;
     return IMP_OK;
+}
+
+imp_status imp_mixture_fit(const float *x, const int32_t *y, size_t n, size_t d,
+                           const imp_mixture_options *given, imp_mixture **out, imp_error *error)
+{
+    const imp_point_source source = imp_source_of_labeled(x, y, n, d);
+    return imp_mixture_fit_source(&source, given, NULL, out, error);
 }

@@ -5,7 +5,9 @@
 #include <imp/mixture.h>
 
 #include "methods/clusters.h"
+#include "methods/crew.h"
 #include "methods/metric.h"
+#include "methods/point_source.h"
 #include "methods/reference.h"
 #include "methods/sample.h"
 #include "methods/views.h"
@@ -64,10 +66,20 @@ static inline bool imp_mixture_is_plain(const imp_mixture *mixture)
 imp_status imp_mixture_enter(const imp_mixture *mixture, const float *x, size_t n, float **room,
                              const float **rows, imp_error *error);
 
+/* imp_mixture_fit() for points that are read on demand, block by block; their source checks that
+ * values are finite. Memory holds the labelled points, up to 2000 of the others, a sample of 10,000
+ * points while options are chosen, a block and the clusters. Where the crew has a place, points in
+ * the mixture's metric are kept if they need no more than its memory, and otherwise mapped again in
+ * each pass; the paper's rule keeps twelve bytes per point there. The crew may be NULL, and has no
+ * ranks. Points with weights must all be in memory. */
+imp_status imp_mixture_fit_source(const imp_point_source *source,
+                                  const imp_mixture_options *options, const imp_crew *crew,
+                                  imp_mixture **out, imp_error *error);
+
 /* Fits an empty mixture in the points' dimensions, choosing what the options leave open. Labels
  * have been checked and are complete. */
 imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
-                              const float *x, const int32_t *y, size_t n, size_t way,
+                              const imp_point_source *source, size_t way, const imp_crew *crew,
                               imp_error *error);
 
 /* Sets `nowhere` by `rate`. */
@@ -79,7 +91,7 @@ void imp_mixture_chosen_release(imp_mixture_chosen *chosen);
 
 /* imp_mixture_choose() after joining views, and takes a sample of the points. */
 imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
-                             const float *x, const int32_t *y, size_t n, size_t way,
+                             const imp_point_source *source, size_t way, const imp_crew *crew,
                              imp_error *error);
 
 /* Offers a point, unchanged, to the sample; *renewed becomes true if the mixture was refitted to
@@ -94,9 +106,10 @@ imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error);
 /* How many of the clusters before number c have no label. */
 size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c);
 
-/* Checks points to fit or to add; *way becomes one more than the largest label, or `known`. */
-imp_status imp_mixture_check_points(const float *x, const int32_t *y, size_t n, size_t d,
-                                    size_t known, size_t *way, imp_error *error);
+/* Checks points to fit or to add, and their values where they are in memory; *way becomes one more
+ * than the largest label, or `known`. */
+imp_status imp_mixture_check_points(const imp_point_source *source, size_t known, size_t *way,
+                                    imp_error *error);
 imp_status imp_mixture_check_dimensions(const imp_mixture *mixture, size_t d, imp_error *error);
 
 /* A mixture without clusters in that many dimensions, or NULL without memory. */

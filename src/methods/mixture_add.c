@@ -208,9 +208,10 @@ imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int
     *out = NULL;
     size_t way;
     const imp_kernels *kernels;
+    const imp_point_source source = imp_source_of_labeled(x, y, n, d);
     imp_status status = imp_mixture_check_dimensions(mixture, d, error);
     if (status == IMP_OK)
-        status = imp_mixture_check_points(x, y, n, d, mixture->classes, &way, error);
+        status = imp_mixture_check_points(&source, mixture->classes, &way, error);
     if (status == IMP_OK && way > mixture->classes)
         status = check_new_classes(y, n, mixture->classes, way, error);
     if (status == IMP_OK)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "methods/arrange.h"
 #include "methods/choose.h"
 #include "methods/held_out.h"
 #include "methods/mixture.h"
@@ -19,6 +20,10 @@
 
 /* Passes if unlabelled points move clusters; these settle in a few. */
 enum { STEPS = 3 };
+
+/* Unlabelled points in the metric are kept if they need no more bytes, unless a crew says how many;
+ * otherwise each pass maps them again. */
+static const size_t MOST_KEPT = (size_t)256 << 20;
 
 /* An unlabelled point starts a cluster if it is twice as far from all clusters as 99% of the
  * held-out points. */
@@ -57,56 +62,45 @@ imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_
 
 /* ---- fitting ---- */
 
-/* The points in the mixture's metric, labelled ones first, and their labels. */
-typedef struct arranged {
-    uint32_t *order;
-    float *rows;
-    int32_t *label;      /* of the labelled points, then of those that received one */
-    double *weight;      /* likewise */
-    const double *given; /* weights of all points, or NULL */
-    size_t labeled, unlabeled, propagated;
+/* The points in the mixture's metric, and the labels of those in memory. */
+typedef struct fitted {
+    imp_arranged in;
+    int32_t *label; /* of the labelled points, then of those that received one */
+    double *weight; /* likewise */
+    size_t propagated;
     double spread, within;
     double narrower; /* what a variance that was not chosen is multiplied by */
-} arranged;
+} fitted;
 
-/* To how many unlabelled points labels may be propagated. */
-static size_t most_propagated(const arranged *points)
+/* Labels and weights of the labelled points; `given` are weights of all points, or NULL. */
+static imp_status take_labels(fitted *points, const double *given, imp_error *error)
 {
-    return points->unlabeled < IMP_MOST_PROPAGATED ? points->unlabeled : IMP_MOST_PROPAGATED;
-}
-
-/* Labelled points first, then the unlabelled ones to which labels may be propagated, evenly spaced.
- */
-static void put_in_order(const int32_t *y, size_t n, arranged *points)
-{
-    imp_order_labeled_first(y, n, 0, points->order);
-    uint32_t *order = points->order + points->labeled;
-    size_t some = most_propagated(points);
-    for (size_t i = 0; i < some; i++) {
-        size_t from = imp_block_begin(points->unlabeled, some, i);
-        uint32_t taken = order[from];
-        order[from] = order[i];
-        order[i] = taken;
+    const imp_arranged *in = &points->in;
+    size_t most = in->labeled + in->near;
+    points->label = imp_allocate(most, sizeof *points->label);
+    points->weight = imp_allocate(most, sizeof *points->weight);
+    if (!points->label || !points->weight)
+        return imp_fail_memory(error, "points in a metric");
+    for (size_t i = 0; i < in->labeled; i++) {
+        points->label[i] = in->source->label[in->number[i]];
+        points->weight[i] = given ? given[in->number[i]] : 1;
     }
-    for (size_t i = 0; i < points->labeled; i++) {
-        points->label[i] = y[points->order[i]];
-        points->weight[i] = points->given ? points->given[points->order[i]] : 1;
-    }
+    return IMP_OK;
 }
 
 /* Propagates labels to some of the unlabelled points. */
-static imp_status propagate(const imp_mixture *mixture, arranged *points, imp_error *error)
+static imp_status propagate(const imp_mixture *mixture, fitted *points, const double *given,
+                            imp_error *error)
 {
-    size_t d = mixture->clusters.dimensions, begin = points->labeled;
-    size_t some = most_propagated(points);
-    imp_status status = imp_propagate(points->rows, d, points->label, begin, some, mixture->classes,
+    const imp_arranged *in = &points->in;
+    size_t d = mixture->clusters.dimensions, begin = in->labeled, some = in->near;
+    imp_status status = imp_propagate(in->rows, d, points->label, begin, some, mixture->classes,
                                       points->label + begin, points->weight + begin, error);
     if (status)
         return status;
-    for (size_t i = 0; i < some && points->given; i++)
-        points->weight[begin + i] *= points->given[points->order[begin + i]];
-    points->propagated =
-        imp_keep_labeled(points->rows, d, points->label, points->weight, begin, some);
+    for (size_t i = begin; i < begin + some && given; i++)
+        points->weight[i] *= given[in->number[i]];
+    points->propagated = imp_keep_labeled(in->rows, d, points->label, points->weight, begin, some);
     return IMP_OK;
 }
 
@@ -152,52 +146,61 @@ static imp_status effective_dimensions(const float *rows, size_t n, size_t d, do
 
 /* A squared distance is noisy by a part of itself that falls with the root of the dimensions. So is
  * what two classes differ by through chance alone, and a variance that was not chosen follows. */
-static imp_status narrow(arranged *points, const imp_choice *choice, size_t d, imp_error *error)
+static imp_status narrow(fitted *points, const imp_choice *choice, size_t d, imp_error *error)
 {
     double dimensions = 1;
     imp_status status = IMP_OK;
     if (choice->held_out == 0 && !choice->propagated)
-        status = effective_dimensions(points->rows, points->labeled, d, &dimensions, error);
+        status = effective_dimensions(points->in.rows, points->in.labeled, d, &dimensions, error);
     points->narrower = dimensions > usual_dimensions ? sqrt(usual_dimensions / dimensions) : 1;
     return status;
 }
 
-static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const float *x,
-                          const int32_t *y, size_t n, arranged *points, imp_error *error)
+/* Fits the mixture's metric, and maps the points in memory. */
+static imp_status enter_metric(imp_mixture *mixture, const imp_choice *choice,
+                               const imp_point_source *source, fitted *points, imp_error *error)
+{
+    imp_metric *metric = &mixture->metric;
+    imp_arranged *in = &points->in;
+    float *room;
+    const float *sample;
+    size_t sampled;
+    bool possible;
+    imp_status status = imp_source_sample(source, IMP_METRIC_ROWS, &room, &sample, &sampled, error);
+    if (!status)
+        status = imp_metric_fit(metric, choice->metric, sample, sampled, source->dimensions, error);
+    imp_release(room);
+    if (!status)
+        status = imp_arranged_map(in, metric, error);
+    if (status || choice->whitening == 0)
+        return status;
+    status = imp_metric_whiten(metric, in->rows, points->label, in->labeled, choice->whitening,
+                               &possible, error);
+    if (!status && possible)
+        status = imp_metric_apply_whitening(metric, in->rows, in->labeled + in->near, 0, in->rows,
+                                            error);
+    return status;
+}
+
+static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const double *given,
+                          const imp_point_source *source, fitted *points, imp_error *error)
 {
     size_t d = mixture->clusters.dimensions;
-    points->unlabeled = imp_count_unlabeled(y, n);
-    points->labeled = n - points->unlabeled;
-    points->order = imp_allocate(n, sizeof *points->order);
-    points->rows = imp_allocate(n * d, sizeof *points->rows);
-    size_t most = points->labeled + most_propagated(points);
-    points->label = imp_allocate(most, sizeof *points->label);
-    points->weight = imp_allocate(most, sizeof *points->weight);
-    if (!points->order || !points->rows || !points->label || !points->weight)
-        return imp_fail_memory(error, "points in a metric");
-    put_in_order(y, n, points);
-
-    imp_metric *metric = &mixture->metric;
-    bool possible;
-    imp_status status = imp_metric_fit(metric, choice->metric, x, n, d, error);
+    imp_status status = imp_arrange(&points->in, source, IMP_MOST_PROPAGATED, error);
     if (!status)
-        status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
-    if (!status && choice->whitening > 0) {
-        status = imp_metric_whiten(metric, points->rows, points->label, points->labeled,
-                                   choice->whitening, &possible, error);
-        if (!status && possible)
-            status = imp_metric_apply(metric, x, points->order, n, 0, points->rows, error);
-    }
+        status = take_labels(points, given, error);
     if (!status)
-        status = imp_spread_of(points->rows, n, d, &points->spread, error);
+        status = enter_metric(mixture, choice, source, points, error);
+    if (!status)
+        status = imp_arranged_spread(&points->in, &points->spread, error);
     if (!status)
         status = narrow(points, choice, d, error);
     if (!status && choice->propagated)
-        status = propagate(mixture, points, error);
+        status = propagate(mixture, points, given, error);
     if (!status)
-        status =
-            imp_spread_within(points->rows, points->label, points->labeled + points->propagated, d,
-                              mixture->classes, &points->within, error);
+        status = imp_spread_within(points->in.rows, points->label,
+                                   points->in.labeled + points->propagated, d, mixture->classes,
+                                   &points->within, error);
     if (points->spread <= 0)
         points->spread = 1;
     if (points->within <= 0)
@@ -206,18 +209,18 @@ static imp_status arrange(imp_mixture *mixture, const imp_choice *choice, const 
 }
 
 /* Points with propagated labels use up the weight that unlabelled ones may have. */
-static void weigh_propagated(imp_mixture_chosen *chosen, const arranged *points)
+static void weigh_propagated(imp_mixture_chosen *chosen, const fitted *points)
 {
     double sum = 0;
     for (size_t i = 0; i < points->propagated; i++)
-        sum += points->weight[points->labeled + i];
-    chosen->weight = sum / (double)points->unlabeled;
-    chosen->ratio = sum / (double)points->labeled;
+        sum += points->weight[points->in.labeled + i];
+    chosen->weight = sum / (double)points->in.unlabeled;
+    chosen->ratio = sum / (double)points->in.labeled;
 }
 
 /* The parameters of the rule, in the unit of the metric. */
 static void take_numbers(imp_mixture *mixture, const imp_mixture_options *options,
-                         const imp_choice *choice, const arranged *points)
+                         const imp_choice *choice, const fitted *points)
 {
     imp_rule *rule = &mixture->rule;
     imp_mixture_chosen *chosen = &mixture->chosen;
@@ -236,18 +239,18 @@ static void take_numbers(imp_mixture *mixture, const imp_mixture_options *option
     chosen->rate = options->open_set_rate;
     chosen->lambda_u = strange * distance_at(chosen, strange_rate);
     chosen->ratio = choice->ratio;
-    double share = (double)points->labeled / (double)points->unlabeled;
-    chosen->weight = points->unlabeled > 0 ? fmin(1, choice->ratio * share) : 0;
+    double share = (double)points->in.labeled / (double)points->in.unlabeled;
+    chosen->weight = points->in.unlabeled > 0 ? fmin(1, choice->ratio * share) : 0;
     if (!isnan(options->unlabeled_weight)) {
         chosen->weight = options->unlabeled_weight;
         chosen->ratio = INFINITY;
-    } else if (points->unlabeled == 0) {
+    } else if (points->in.unlabeled == 0) {
         chosen->ratio = 0;
     }
-    chosen->labeled_mass = (double)points->labeled;
+    chosen->labeled_mass = (double)points->in.labeled;
     if (choice->propagated)
         weigh_propagated(chosen, points);
-    chosen->unlabeled_mass = chosen->weight * (double)points->unlabeled;
+    chosen->unlabeled_mass = chosen->weight * (double)points->in.unlabeled;
 }
 
 /* Keeps the evidence for the choice. */
@@ -267,44 +270,47 @@ static imp_status keep_reasons(imp_mixture *mixture, const imp_choice *choice, d
 /* Labelled points that are all clusters are compared only where unlabelled ones count. */
 static imp_status foresee(const imp_settling *settling, imp_error *error)
 {
-    bool count = settling->weight > 0 || isfinite(settling->lambda_u);
-    const imp_points points = {.dimensions = settling->dimensions,
-                               .first = settling->labeled,
-                               .label = settling->label,
-                               .first_count = settling->labeled_count,
-                               .second = settling->unlabeled,
-                               .second_count = count ? settling->unlabeled_count : 0};
-    const imp_point_source source = imp_source_of_points(&points);
+    const imp_point_source labeled = imp_source_of_labeled(
+        settling->labeled, settling->label, settling->labeled_count, settling->dimensions);
+    const imp_source_pair both = {&labeled, settling->unlabeled};
+    const imp_point_source source = imp_source_of_pair(&both);
     const imp_plan_of_work plan = {.source = &source,
                                    .lambda = settling->lambda,
                                    .lambda_u = settling->lambda_u,
                                    .clusters = settling->way,
                                    .passes = settling->steps};
-    if (settling->lambda == 0 && points.second_count == 0)
+    if (settling->lambda == 0 && settling->unlabeled->count == 0)
         return IMP_OK;
     return imp_foresee(&plan, error);
 }
 
-static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error *error)
+static imp_status settle(imp_mixture *mixture, fitted *points, const imp_crew *crew,
+                         imp_error *error)
 {
-    size_t d = mixture->clusters.dimensions, labeled = points->labeled + points->propagated;
+    size_t d = mixture->clusters.dimensions, labeled = points->in.labeled + points->propagated;
     const imp_rule *rule = &mixture->rule;
-    const imp_settling settling = {
+    const imp_point_source none = imp_source_of_rows(NULL, 0, d), *rest = &none;
+    imp_settling settling = {
         .dimensions = d,
         .way = mixture->classes,
-        .labeled = points->rows,
+        .labeled = points->in.rows,
         .label = points->label,
         .labeled_weight = points->weight,
         .labeled_count = labeled,
-        .unlabeled = points->rows + labeled * d,
-        .unlabeled_count = points->labeled + points->unlabeled - labeled,
+        .crew = crew,
         .lambda = rule->lambda,
         .lambda_u = mixture->chosen.lambda_u,
         .sigma = rule->sigma_l,
         .weight = points->propagated > 0 ? 0 : mixture->chosen.weight,
-        .steps = points->unlabeled > 0 && points->propagated == 0 ? (size_t)rule->steps : 1,
+        .steps = points->in.unlabeled > 0 && points->propagated == 0 ? (size_t)rule->steps : 1,
     };
-    imp_status status = foresee(&settling, error);
+    size_t keep = crew && crew->place ? crew->place->memory : MOST_KEPT;
+    imp_status status = IMP_OK;
+    if (settling.weight > 0 || isfinite(settling.lambda_u)) /* otherwise nobody looks at them */
+        status = imp_arranged_rest(&points->in, labeled, keep, &rest, error);
+    settling.unlabeled = rest;
+    if (!status)
+        status = foresee(&settling, error);
     if (!status)
         status = imp_settle(&settling, &mixture->clusters, error);
     if (!status)
@@ -313,7 +319,7 @@ static imp_status settle(imp_mixture *mixture, const arranged *points, imp_error
 }
 
 imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
-                              const float *x, const int32_t *y, size_t n, size_t way,
+                              const imp_point_source *source, size_t way, const imp_crew *crew,
                               imp_error *error)
 {
     const imp_rule *rule = &options->rule;
@@ -328,21 +334,19 @@ imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *o
         .steps = isnan(rule->steps) ? STEPS : (size_t)rule->steps,
     };
     imp_choice choice;
-    arranged points = {.given = options->point_weight};
+    fitted points = {0};
     mixture->classes = way;
-    imp_status status =
-        imp_choose(&bounds, x, y, n, mixture->clusters.dimensions, way, &choice, error);
+    imp_status status = imp_choose(&bounds, source, way, &choice, error);
     if (!status)
-        status = arrange(mixture, &choice, x, y, n, &points, error);
+        status = arrange(mixture, &choice, options->point_weight, source, &points, error);
     if (!status)
         status = keep_reasons(mixture, &choice, points.spread, error);
     if (!status) {
         take_numbers(mixture, options, &choice, &points);
-        status = settle(mixture, &points, error);
+        status = settle(mixture, &points, crew, error);
     }
     imp_choice_release(&choice);
-    imp_release(points.order);
-    imp_release(points.rows);
+    imp_arranged_release(&points.in);
     imp_release(points.label);
     imp_release(points.weight);
     return status;

@@ -12,9 +12,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "methods/derived_source.h"
 #include "methods/mixture.h"
 
-enum { MOST_CLUSTERS = 2 }; /* clusters per sampled point */
+enum {
+    MOST_CLUSTERS = 2,    /* clusters per sampled point */
+    MOST_JOINED = 1 << 26 /* bytes of points that are kept with their views joined */
+};
 
 size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
 {
@@ -24,34 +28,33 @@ size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
     return number;
 }
 
-/* Joins the views of the points into *joined, and reduces the options to those for a single view.
- */
-static imp_status join_views(imp_mixture *mixture, imp_mixture_options *options, const float *x,
-                             const int32_t *y, size_t n, size_t way, float **joined,
-                             imp_error *error)
+static imp_status join(const void *context, const float *rows, size_t count, float *out,
+                       imp_error *error)
 {
-    size_t d = mixture->clusters.dimensions;
-    imp_whitening whitening;
-    imp_status status =
-        imp_views_choose(&mixture->views, options, x, y, n, d, way, &whitening, error);
-    if (!status && !(*joined = imp_allocate(n * d, sizeof **joined)))
-        status = imp_fail_memory(error, "views of points");
-    options->metric = IMP_METRIC_AS_IS;
-    options->whitening = whitening;
-    return status ? status : imp_views_apply(&mixture->views, x, n, d, *joined, error);
+    const imp_mixture *mixture = context;
+    return imp_views_apply(&mixture->views, rows, count, mixture->clusters.dimensions, out, error);
 }
 
 /* Fits an empty mixture, choosing open options from the points. */
-static imp_status choose(imp_mixture *mixture, imp_mixture_options options, const float *x,
-                         const int32_t *y, size_t n, size_t way, imp_error *error)
+static imp_status choose(imp_mixture *mixture, imp_mixture_options options,
+                         const imp_point_source *source, size_t way, const imp_crew *crew,
+                         imp_error *error)
 {
+    imp_mapped_source joined = {0};
+    imp_whitening whitening;
     imp_status status = IMP_OK;
-    float *joined = NULL;
-    if (options.view_count > 1)
-        status = join_views(mixture, &options, x, y, n, way, &joined, error);
+    if (options.view_count > 1) {
+        status = imp_views_choose(&mixture->views, &options, source, way, &whitening, error);
+        if (!status)
+            status = imp_mapped_source_create(&joined, source, source->dimensions, join, mixture,
+                                              MOST_JOINED, error);
+        options.metric = IMP_METRIC_AS_IS;
+        options.whitening = whitening;
+        source = &joined.source;
+    }
     if (!status)
-        status = imp_mixture_choose(mixture, &options, joined ? joined : x, y, n, way, error);
-    imp_release(joined);
+        status = imp_mixture_choose(mixture, &options, source, way, crew, error);
+    imp_mapped_source_release(&joined);
     mixture->chosen.nowhere = INFINITY; /* until the reference is taken */
     return status;
 }
@@ -93,35 +96,59 @@ static imp_status take_reference(imp_mixture *mixture, imp_error *error)
     return status;
 }
 
+/* Takes a sample of all points, block by block. */
+static imp_status take_sample(imp_mixture *mixture, const imp_point_source *source,
+                              const double *weight, const imp_crew *crew, imp_error *error)
+{
+    size_t n = source->count, d = source->dimensions, block = imp_source_block(source);
+    imp_reader reader;
+    int32_t *kind = imp_allocate(block, sizeof *kind);
+    imp_status status = kind ? imp_reader_create(&reader, source, NULL, block, error)
+                             : imp_fail_memory(error, "points that a mixture keeps");
+    if (status) {
+        imp_release(kind);
+        return status;
+    }
+    for (size_t begin = 0, end; begin < n && !status; begin = end) {
+        const float *rows;
+        end = n - begin < block ? n : begin + block;
+        for (size_t i = begin; i < end; i++)
+            kind[i - begin] = imp_source_label(source, i);
+        status = imp_reader_read(&reader, begin, end - begin, &rows, error);
+        if (!status)
+            status = find_kinds(mixture, rows, kind, end - begin, kind, error);
+        for (size_t i = begin; i < end && !status; i++)
+            status = imp_sample_add(&mixture->sample, rows + (i - begin) * d, kind[i - begin],
+                                    weight ? weight[i] : 1, error);
+        if (!status && crew)
+            status = imp_crew_done(crew, begin, end, error);
+    }
+    imp_reader_release(&reader);
+    imp_release(kind);
+    return status;
+}
+
 imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
-                             const float *x, const int32_t *y, size_t n, size_t way,
+                             const imp_point_source *source, size_t way, const imp_crew *crew,
                              imp_error *error)
 {
-    imp_sample *sample = &mixture->sample;
-    size_t d = mixture->clusters.dimensions;
+    const imp_clusters *clusters = &mixture->clusters;
     mixture->given = (imp_mixture_given){.rule = options->rule,
                                          .metric = options->metric,
                                          .whitening = options->whitening,
                                          .unlabeled_weight = options->unlabeled_weight,
                                          .view_weights = options->view_weights != NULL};
-    sample->dimensions = d;
-    int32_t *kind = imp_allocate(n, sizeof *kind);
-    imp_status status = kind ? choose(mixture, *options, x, y, n, way, error)
-                             : imp_fail_memory(error, "points that a mixture keeps");
-    if (!status)
-        status = find_kinds(mixture, x, y, n, kind, error);
-    const imp_clusters *clusters = &mixture->clusters;
+    mixture->sample.dimensions = source->dimensions;
+    imp_status status = choose(mixture, *options, source, way, crew, error);
     if (!status)
         status = imp_sample_make_room(
-            sample, way, imp_mixture_stranger_number(clusters, clusters->count), error);
-    for (size_t i = 0; i < n && !status; i++)
-        status = imp_sample_add(sample, x + i * d, kind[i],
-                                options->point_weight ? options->point_weight[i] : 1, error);
+            &mixture->sample, way, imp_mixture_stranger_number(clusters, clusters->count), error);
+    if (!status)
+        status = take_sample(mixture, source, options->point_weight, crew, error);
     if (!status) {
-        imp_sample_settle(sample);
+        imp_sample_settle(&mixture->sample);
         status = take_reference(mixture, error);
     }
-    imp_release(kind);
     return status;
 }
 
@@ -220,8 +247,10 @@ imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error)
         weight[i] = sample->weight[i] * (label[i] >= 0 ? imp_sample_share(sample, i) : 1);
     }
     options.point_weight = weight;
+    const imp_point_source points =
+        imp_source_of_labeled(sample->rows, label, n, sample->dimensions);
     if (!status)
-        status = choose(fresh, options, sample->rows, label, n, mixture->classes, error);
+        status = choose(fresh, options, &points, mixture->classes, NULL, error);
     if (!status) {
         replace(mixture, fresh);
         status = assign_strangers(mixture, label, error);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 /* ---- memory ---- */
 
@@ -27,6 +28,15 @@ imp_point_source imp_source_of_rows(const float *rows, size_t count, size_t dime
                               .read = read_rows,
                               .in_place = true,
                               .where = rows};
+}
+
+imp_point_source imp_source_of_labeled(const float *rows, const int32_t *label, size_t count,
+                                       size_t dimensions)
+{
+    imp_point_source source = imp_source_of_rows(rows, count, dimensions);
+    source.label = label;
+    source.label_count = label ? count : 0;
+    return source;
 }
 
 /* Only a block that spans both arrays has to be assembled. */
@@ -72,6 +82,51 @@ imp_point_source imp_source_of_shards(const imp_npy_shards *shards)
         .dimensions = shards->columns, .count = shards->rows, .read = read_shards, .where = shards};
 }
 
+/* ---- some of the points ---- */
+
+size_t imp_source_unlabeled(const imp_point_source *source)
+{
+    return imp_count_unlabeled(source->label, source->label_count) + source->count -
+           source->label_count;
+}
+
+static imp_status copy_row(const imp_point_source *source, size_t point, float *to,
+                           imp_error *error)
+{
+    const float *row;
+    imp_status status = source->read(source, point, 1, to, &row, error);
+    if (!status && row != to)
+        memcpy(to, row, source->dimensions * sizeof *to);
+    return status;
+}
+
+imp_status imp_source_gather(const imp_point_source *source, const uint32_t *number, size_t count,
+                             float *rows, imp_error *error)
+{
+    imp_status status = IMP_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = copy_row(source, number[i], rows + i * source->dimensions, error);
+    return status;
+}
+
+imp_status imp_source_sample(const imp_point_source *source, size_t most, float **room,
+                             const float **rows, size_t *count, imp_error *error)
+{
+    size_t n = source->count, values;
+    *room = NULL;
+    *count = n < most ? n : most;
+    if (*count == n && source->in_place)
+        return source->read(source, 0, n, NULL, rows, error);
+    if (imp_multiply(*count, source->dimensions, &values))
+        *room = imp_allocate(values, sizeof **room);
+    *rows = *room;
+    imp_status status = *room ? IMP_OK : imp_fail_memory(error, "a sample of points");
+    for (size_t i = 0; i < *count && !status; i++)
+        status =
+            copy_row(source, imp_block_begin(n, *count, i), *room + i * source->dimensions, error);
+    return status;
+}
+
 /* ---- blocks in an order ---- */
 
 imp_status imp_reader_create(imp_reader *reader, const imp_point_source *source,
@@ -96,19 +151,10 @@ imp_status imp_reader_read(imp_reader *reader, size_t begin, size_t count, const
                            imp_error *error)
 {
     const imp_point_source *source = reader->source;
-    size_t d = source->dimensions;
-    imp_status status = IMP_OK;
     if (!reader->order)
         return source->read(source, begin, count, reader->room, rows, error);
     *rows = reader->room;
-    for (size_t i = 0; i < count && !status; i++) {
-        float *to = reader->room + i * d;
-        const float *row;
-        status = source->read(source, reader->order[begin + i], 1, to, &row, error);
-        if (!status && row != to)
-            memcpy(to, row, d * sizeof *to);
-    }
-    return status;
+    return imp_source_gather(source, reader->order + begin, count, reader->room, error);
 }
 
 /* ---- location and spread ---- */

@@ -40,9 +40,34 @@ imp_point_source imp_source_of_points(const imp_points *points);
  * sentence that names the file, row and column. */
 imp_point_source imp_source_of_shards(const imp_npy_shards *shards);
 
+/* (count, dimensions) floats in memory and a label for each; NULL: none has one. */
+imp_point_source imp_source_of_labeled(const float *rows, const int32_t *label, size_t count,
+                                       size_t dimensions);
+
 static inline int32_t imp_source_label(const imp_point_source *source, size_t point)
 {
     return point < source->label_count ? source->label[point] : IMP_UNLABELED;
+}
+
+/* How many points have no label. */
+size_t imp_source_unlabeled(const imp_point_source *source);
+
+/* rows(count, dimensions) = the points of these numbers, which should ascend. */
+imp_status imp_source_gather(const imp_point_source *source, const uint32_t *number, size_t count,
+                             float *rows, imp_error *error);
+
+/* *rows = up to `most` points, evenly spaced: *room, which is new then, or where they are. Release
+ * *room even on failure. */
+imp_status imp_source_sample(const imp_point_source *source, size_t most, float **room,
+                             const float **rows, size_t *count, imp_error *error);
+
+/* Points of a block that is read, so that it is neither large nor slow. */
+static inline size_t imp_source_block(const imp_point_source *source)
+{
+    enum { MOST = 1 << 15, MOST_VALUES = 1 << 20, LEAST = 256 };
+    size_t most = MOST_VALUES / (source->dimensions > 0 ? source->dimensions : 1);
+    most = most < MOST ? most : MOST;
+    return most > LEAST ? most : LEAST;
 }
 
 /* Locates most points by an evenly spaced sample: origin(dimensions) is its mean, and *radius

@@ -27,6 +27,50 @@ static double weight_of(const imp_settling *given, size_t i)
     return given->labeled_weight ? given->labeled_weight[i] : 1;
 }
 
+/* Whether unlabelled points do anything. */
+static bool are_free(const imp_settling *given)
+{
+    return given->unlabeled->count > 0 && (given->weight > 0 || isfinite(given->lambda_u));
+}
+
+/* What is done with a block of unlabelled points, whose rows are the second of `points`. */
+typedef imp_status visit(const imp_settling *given, imp_clusters *clusters,
+                         const imp_points *points, imp_shares *shares, imp_error *error);
+
+/* Takes the unlabelled points in order, a block at a time. */
+static imp_status each_block(const imp_settling *given, imp_clusters *clusters, imp_shares *shares,
+                             visit *take, imp_error *error)
+{
+    const imp_point_source *source = given->unlabeled;
+    imp_points points = labeled_points(given);
+    imp_reader reader;
+    imp_status status = imp_reader_create(&reader, source, NULL, imp_source_block(source), error);
+    for (size_t begin = 0, end; begin < source->count && !status; begin = end) {
+        end = source->count - begin < reader.most ? source->count : begin + reader.most;
+        points.second_count = points.unlabeled_count = end - begin;
+        status = imp_reader_read(&reader, begin, end - begin, &points.second, error);
+        if (!status)
+            status = take(given, clusters, &points, shares, error);
+        if (!status && given->crew)
+            status = imp_crew_done(given->crew, begin, end, error);
+    }
+    imp_reader_release(&reader);
+    return status;
+}
+
+/* Step 3 for unlabelled points. */
+static imp_status grow(const imp_settling *given, imp_clusters *clusters, const imp_points *points,
+                       imp_shares *shares, imp_error *error)
+{
+    (void)shares;
+    const imp_points block = {.dimensions = given->dimensions,
+                              .first = points->second,
+                              .first_count = points->second_count,
+                              .unlabeled_count = points->second_count};
+    return imp_grow_clusters(clusters, &block, given->lambda_u, given->sigma, given->sigma, NULL,
+                             error);
+}
+
 /* One cluster per class, and those that lambda adds. */
 static imp_status start(const imp_settling *given, imp_clusters *clusters, imp_error *error)
 {
@@ -42,60 +86,60 @@ static imp_status start(const imp_settling *given, imp_clusters *clusters, imp_e
         const float *x = given->labeled + i * given->dimensions;
         status = imp_clusters_add(clusters, given->label[i], sigma, x, error);
     }
-    if (status || given->unlabeled_count == 0 || !isfinite(given->lambda_u))
+    if (status || given->unlabeled->count == 0 || !isfinite(given->lambda_u))
         return status;
-    points = (imp_points){.dimensions = given->dimensions,
-                          .first = given->unlabeled,
-                          .first_count = given->unlabeled_count,
-                          .unlabeled_count = given->unlabeled_count};
-    return imp_grow_clusters(clusters, &points, given->lambda_u, sigma, sigma, NULL, error);
+    return each_block(given, clusters, NULL, grow, error);
+}
+
+/* Step 4 for unlabelled points, and their part of step 5. */
+static imp_status share(const imp_settling *given, imp_clusters *clusters, const imp_points *points,
+                        imp_shares *shares, imp_error *error)
+{
+    enum { BLOCK = 1024 };
+    size_t count = imp_points_count(points);
+    for (size_t begin = given->labeled_count; begin < count; begin += BLOCK) {
+        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        shares->count = 0;
+        imp_status status = imp_assign_softly(clusters, points, begin, end, shares, error);
+        if (status)
+            return status;
+        for (size_t i = 0; i < shares->count; i++)
+            if (clusters->label[shares->share[i].cluster] >= 0)
+                shares->share[i].z *= given->weight;
+        imp_means_add(clusters, points, shares);
+    }
+    return IMP_OK;
 }
 
 /* Steps 4 and 5. */
-static imp_status refine(const imp_settling *given, imp_clusters *clusters, imp_shares *block,
+static imp_status refine(const imp_settling *given, imp_clusters *clusters, imp_shares *shares,
                          imp_error *error)
 {
-    enum { BLOCK = 1024 };
-    imp_points points = labeled_points(given);
-    bool free_points = given->weight > 0 || isfinite(given->lambda_u);
-    if (free_points) {
-        points.second = given->unlabeled;
-        points.second_count = points.unlabeled_count = given->unlabeled_count;
-    }
-    size_t count = imp_points_count(&points);
+    const imp_points points = labeled_points(given);
+    imp_status status = IMP_OK;
     imp_means_begin(clusters);
-    block->count = 0;
-    for (size_t i = 0; i < given->labeled_count; i++) {
+    shares->count = 0;
+    for (size_t i = 0; i < given->labeled_count && !status; i++) {
         double distance;
         const float *x = given->labeled + i * given->dimensions;
         size_t c = imp_nearest_cluster(clusters, x, given->label[i], &distance);
-        imp_status status = imp_shares_add(block, i, c, weight_of(given, i), error);
-        if (status)
-            return status;
+        status = imp_shares_add(shares, i, c, weight_of(given, i), error);
     }
-    imp_means_add(clusters, &points, block);
-    for (size_t begin = given->labeled_count; begin < count; begin += BLOCK) {
-        size_t end = count - begin < BLOCK ? count : begin + BLOCK;
-        block->count = 0;
-        imp_status status = imp_assign_softly(clusters, &points, begin, end, block, error);
-        if (status)
-            return status;
-        for (size_t i = 0; i < block->count; i++)
-            if (clusters->label[block->share[i].cluster] >= 0)
-                block->share[i].z *= given->weight;
-        imp_means_add(clusters, &points, block);
-    }
-    imp_means_finish(clusters, NULL);
-    return IMP_OK;
+    if (status)
+        return status;
+    imp_means_add(clusters, &points, shares);
+    if (are_free(given))
+        status = each_block(given, clusters, shares, share, error);
+    if (!status)
+        imp_means_finish(clusters, NULL);
+    return status;
 }
 
 imp_status imp_settle(const imp_settling *given, imp_clusters *clusters, imp_error *error)
 {
     imp_clusters_restart(clusters, given->dimensions);
     imp_status status = start(given, clusters, error);
-    bool free_points =
-        given->unlabeled_count > 0 && (given->weight > 0 || isfinite(given->lambda_u));
-    if (given->lambda == 0 && !free_points) {
+    if (given->lambda == 0 && !are_free(given)) {
         for (size_t i = 0; i < clusters->count && !status; i++) {
             double weight = clusters->weight[i] = weight_of(given, i);
             for (size_t j = 0; j < given->dimensions; j++)
@@ -103,9 +147,9 @@ imp_status imp_settle(const imp_settling *given, imp_clusters *clusters, imp_err
         }
         return status;
     }
-    imp_shares block = {0};
+    imp_shares shares = {0};
     for (size_t step = 0; step < given->steps && !status; step++)
-        status = refine(given, clusters, &block, error);
-    imp_shares_release(&block);
+        status = refine(given, clusters, &shares, error);
+    imp_shares_release(&shares);
     return status ? status : imp_check_classes(clusters, given->way, error);
 }

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "methods/clusters.h"
+#include "methods/crew.h"
+#include "methods/point_source.h"
 
 typedef struct imp_settling {
     size_t dimensions, way;
@@ -16,8 +18,8 @@ typedef struct imp_settling {
     const int32_t *label;         /* (labeled_count): 0 .. way-1 */
     const double *labeled_weight; /* (labeled_count): the weight of each; NULL: 1 */
     size_t labeled_count;
-    const float *unlabeled; /* (unlabeled_count, dimensions) */
-    size_t unlabeled_count;
+    const imp_point_source *unlabeled;
+    const imp_crew *crew; /* told of every block of unlabelled points; NULL: nobody is */
     double lambda;   /* of labelled points; 0: each is a cluster, INFINITY: each class is one */
     double lambda_u; /* of unlabelled points */
     double sigma;    /* of all clusters */
@@ -26,7 +28,7 @@ typedef struct imp_settling {
 } imp_settling;
 
 /* Fills an empty list of clusters, with sums and weights. IMP_EINVAL if a class has no cluster
- * left, IMP_ENOMEM. */
+ * left, IMP_ENOMEM, and as reading unlabelled points does. */
 imp_status imp_settle(const imp_settling *settling, imp_clusters *clusters, imp_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "methods/metric.h"
+#include "methods/point_source.h"
 
 enum { IMP_MOST_VIEWS = 16 };
 
@@ -32,9 +33,9 @@ imp_status imp_views_check(const imp_mixture_options *options, size_t d, imp_err
 
 /* Chooses metrics and weights that the options leave open, and whether to whiten the joined points,
  * by cross-validation on labelled points. Release the views even on failure. */
-imp_status imp_views_choose(imp_views *views, const imp_mixture_options *options, const float *x,
-                            const int32_t *y, size_t n, size_t d, size_t way,
-                            imp_whitening *whitening, imp_error *error);
+imp_status imp_views_choose(imp_views *views, const imp_mixture_options *options,
+                            const imp_point_source *source, size_t way, imp_whitening *whitening,
+                            imp_error *error);
 
 /* out(n, d) = the points with their views joined; IMP_ENOMEM. */
 imp_status imp_views_apply(const imp_views *views, const float *x, size_t n, size_t d, float *out,

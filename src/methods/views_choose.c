@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "methods/choose.h"
+#include "methods/derived_source.h"
 #include "methods/held_out.h"
 #include "methods/views.h"
 
@@ -94,51 +95,84 @@ static imp_status complete(imp_metric *metric, imp_error *error)
     return IMP_OK;
 }
 
-static imp_status fit_view(imp_view *view, const imp_mixture_options *options, const float *slice,
-                           const int32_t *y, size_t n, size_t width, size_t way, size_t *held_out,
+/* The coordinates of one view. */
+typedef struct slice {
+    size_t first, width, of;
+} slice;
+
+static imp_status cut(const void *context, const float *rows, size_t count, float *out,
+                      imp_error *error)
+{
+    (void)error;
+    const slice *part = context;
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + i * part->width, rows + i * part->of + part->first, part->width * sizeof *out);
+    return IMP_OK;
+}
+
+/* The metric, and the factor by which points spread equally in all views. */
+static imp_status scale(imp_view *view, imp_metric_kind kind, const imp_point_source *points,
+                        imp_error *error)
+{
+    size_t count, width = points->dimensions;
+    float *room, *measured = NULL, *mapped = NULL;
+    const float *sample;
+    double spread = 0;
+    imp_status status = imp_source_sample(points, IMP_METRIC_ROWS, &room, &sample, &count, error);
+    if (!status)
+        status = imp_metric_fit(&view->metric, kind, sample, count, width, error);
+    if (!status)
+        status = complete(&view->metric, error);
+    imp_release(room);
+    if (status)
+        return status;
+    status = imp_source_sample(points, IMP_SPREAD_ROWS, &measured, &sample, &count, error);
+    if (!status && !(mapped = imp_allocate(count * width, sizeof *mapped)))
+        status = imp_fail_memory(error, "views of points");
+    if (!status)
+        status = imp_metric_apply(&view->metric, sample, NULL, count, 0, mapped, error);
+    if (!status)
+        status = imp_spread_of(mapped, count, width, &spread, error);
+    view->gain = spread > 0 ? 1 / sqrt(spread) : 1;
+    imp_release(measured);
+    imp_release(mapped);
+    return status;
+}
+
+static imp_status fit_view(imp_view *view, const imp_mixture_options *options,
+                           const imp_point_source *points, size_t way, size_t *held_out,
                            imp_error *error)
 {
     imp_choice_bounds bounds = open_bounds;
     bounds.metric = options->metric;
     imp_choice choice;
-    imp_status status = imp_choose(&bounds, slice, y, n, width, way, &choice, error);
+    imp_status status = imp_choose(&bounds, points, way, &choice, error);
     if (!status) {
         *held_out = choice.held_out;
         view->loss = choice.held_out > 0 ? choice.loss : NAN;
-        status = imp_metric_fit(&view->metric, choice.metric, slice, n, width, error);
+        status = scale(view, choice.metric, points, error);
     }
-    if (!status)
-        status = complete(&view->metric, error);
     imp_choice_release(&choice);
-    float *rows = imp_allocate(n * width, sizeof *rows);
-    double spread = 0;
-    if (!status && !rows)
-        status = imp_fail_memory(error, "views of points");
-    if (!status)
-        status = imp_metric_apply(&view->metric, slice, NULL, n, 0, rows, error);
-    if (!status)
-        status = imp_spread_of(rows, n, width, &spread, error);
-    view->gain = spread > 0 ? 1 / sqrt(spread) : 1;
-    imp_release(rows);
     return status;
 }
 
-static imp_status fit_views(imp_views *views, const imp_mixture_options *options, const float *x,
-                            const int32_t *y, size_t n, size_t d, size_t way, size_t *held_out,
+static imp_status fit_views(imp_views *views, const imp_mixture_options *options,
+                            const imp_point_source *source, size_t way, size_t *held_out,
                             imp_error *error)
 {
-    float *slice = imp_allocate(n * d, sizeof *slice);
+    slice part = {.of = source->dimensions};
     views->view = imp_allocate_zeroed(options->view_count, sizeof *views->view);
-    imp_status status = slice && views->view ? IMP_OK : imp_fail_memory(error, "views of points");
-    for (size_t v = 0, first = 0; v < options->view_count && !status; v++) {
-        size_t width = options->view_dimensions[v];
-        for (size_t i = 0; i < n; i++)
-            memcpy(slice + i * width, x + i * d + first, width * sizeof *slice);
+    imp_status status = views->view ? IMP_OK : imp_fail_memory(error, "views of points");
+    for (size_t v = 0; v < options->view_count && !status; v++) {
+        imp_mapped_source points;
+        part.width = options->view_dimensions[v];
         views->count++;
-        status = fit_view(&views->view[v], options, slice, y, n, width, way, held_out, error);
-        first += width;
+        status = imp_mapped_source_create(&points, source, part.width, cut, &part, 0, error);
+        if (!status)
+            status = fit_view(&views->view[v], options, &points.source, way, held_out, error);
+        imp_mapped_source_release(&points);
+        part.first += part.width;
     }
-    imp_release(slice);
     return status;
 }
 
@@ -159,8 +193,8 @@ static imp_status try_weights(trial *of, const double *weight, imp_whitening whi
     imp_choice_bounds bounds = open_bounds;
     bounds.whitening = whitening;
     imp_choice choice;
-    imp_status status =
-        imp_choose(&bounds, of->joined, of->label, of->count, of->d, of->way, &choice, error);
+    const imp_point_source points = imp_source_of_labeled(of->joined, of->label, of->count, of->d);
+    imp_status status = imp_choose(&bounds, &points, of->way, &choice, error);
     *loss = !status && choice.held_out > 0 ? choice.loss : INFINITY;
     imp_choice_release(&choice);
     return status;
@@ -261,41 +295,40 @@ static imp_status choose_whitening(trial *of, const double *weight, imp_whitenin
 /* ---- all of it ---- */
 
 /* Some of the labelled points, evenly spaced, with every view scaled to a spread of 1. */
-static imp_status take_labeled(trial *of, const float *x, const int32_t *y, size_t n,
-                               imp_error *error)
+static imp_status take_labeled(trial *of, const imp_point_source *source, imp_error *error)
 {
-    size_t labeled = 0, taken = 0, d = of->d;
-    for (size_t i = 0; i < n; i++)
-        labeled += y[i] >= 0;
+    size_t labeled = source->count - imp_source_unlabeled(source), taken = 0, d = of->d;
     of->count = labeled < MOST_LABELED ? labeled : MOST_LABELED;
     of->rows = imp_allocate(of->count * d, sizeof *of->rows);
     of->joined = imp_allocate(of->count * d, sizeof *of->joined);
     of->label = imp_allocate(of->count, sizeof *of->label);
+    uint32_t number[MOST_LABELED];
     if (!of->rows || !of->joined || !of->label)
         return imp_fail_memory(error, "views of points");
-    for (size_t i = 0, seen = 0; i < n; i++)
-        if (y[i] >= 0 && taken < of->count &&
+    for (size_t i = 0, seen = 0; i < source->label_count; i++)
+        if (source->label[i] >= 0 && taken < of->count &&
             seen++ == imp_block_begin(labeled, of->count, taken)) {
-            memcpy(of->joined + taken * d, x + i * d, d * sizeof *x);
-            of->label[taken++] = y[i];
+            number[taken] = (uint32_t)i;
+            of->label[taken++] = source->label[i];
         }
-    return imp_views_apply(of->views, of->joined, of->count, d, of->rows, error);
+    imp_status status = imp_source_gather(source, number, taken, of->joined, error);
+    return status ? status : imp_views_apply(of->views, of->joined, of->count, d, of->rows, error);
 }
 
-imp_status imp_views_choose(imp_views *views, const imp_mixture_options *options, const float *x,
-                            const int32_t *y, size_t n, size_t d, size_t way,
-                            imp_whitening *whitening, imp_error *error)
+imp_status imp_views_choose(imp_views *views, const imp_mixture_options *options,
+                            const imp_point_source *source, size_t way, imp_whitening *whitening,
+                            imp_error *error)
 {
     *views = (imp_views){0};
     *whitening = options->whitening == IMP_WHITEN_YES ? IMP_WHITEN_YES : IMP_WHITEN_NO;
     double weight[MOST_VIEWS];
-    trial of = {.options = options, .views = views, .d = d, .way = way};
-    imp_status status = fit_views(views, options, x, y, n, d, way, &of.held_out, error);
+    trial of = {.options = options, .views = views, .d = source->dimensions, .way = way};
+    imp_status status = fit_views(views, options, source, way, &of.held_out, error);
     for (size_t v = 0; v < options->view_count; v++)
         weight[v] = options->view_weights ? options->view_weights[v] : 1;
     normalize(weight, options->view_count);
     if (!status && of.held_out > 0) {
-        status = take_labeled(&of, x, y, n, error);
+        status = take_labeled(&of, source, error);
         if (!status && !options->view_weights)
             status = search(&of, weight, error);
         if (!status && options->whitening == IMP_WHITEN_AUTO && options->metric == IMP_METRIC_AUTO)

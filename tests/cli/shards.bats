@@ -43,6 +43,71 @@ for i, part in enumerate(np.split(x, [7, 7, 60])):
     done
 }
 
+@test "shards: fit reads unlabelled points in blocks, to the same bits" {
+    /usr/bin/python3 -c 'import numpy as np, os
+draw = np.random.RandomState(1)
+u = (4 * (np.arange(9000) % 5)[:, None] + draw.randn(9000, 6)).astype("float32")
+np.save("u.npy", u)
+np.save("left.npy", u[:, :2])
+os.mkdir("many"), os.mkdir("right")
+for i, part in enumerate(np.split(u, 4)):
+    np.save(f"many/{i}.npy", part)
+    np.save(f"right/{i}.npy", part[:, 2:])
+s = (4 * (np.arange(20) % 5)[:, None] + draw.randn(20, 6)).astype("float32")
+np.save("s.npy", s), np.save("s2.npy", s[:, :2]), np.save("s4.npy", s[:, 2:])
+np.save("y.npy", np.arange(20) % 5)'
+    for words in "" "--unlabeled-weight 0.5 --whiten yes" "--preset paper" "--lambda 9"; do
+        # shellcheck disable=SC2086
+        "$IMP" fit --support s.npy --labels y.npy --unlabeled u.npy $words -o one.safetensors >one
+        # shellcheck disable=SC2086
+        "$IMP" fit --support s.npy --labels y.npy --unlabeled many $words --memory 0 \
+            -o two.safetensors >two
+        cmp one.safetensors two.safetensors
+        diff one two
+        "$IMP" fit --support s.npy --labels y.npy --unlabeled <(cat u.npy) $words \
+            -o two.safetensors >two
+        cmp one.safetensors two.safetensors
+    done
+    "$IMP" fit --support s2.npy --support s4.npy --labels y.npy --unlabeled left.npy \
+        --unlabeled right --memory 0 -o two.safetensors >/dev/null
+    "$IMP" predict two.safetensors left.npy right >one
+    "$IMP" predict two.safetensors <(cat left.npy) right >two
+    diff one two
+    [ "$(ls -A | grep -c tmp)" -eq 0 ]
+
+    # a point that is none, where nobody looks but the blocks
+    npy many/4.npy 'np.array([[1, 2, np.nan, 4, 5, 6]], "float32")'
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled many -o n.safetensors
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp fit: many/4.npy: row 0, column 2 is not a number (NaN)"* ]]
+    [ ! -e n.safetensors ]
+}
+
+@test "shards: the memory of fit does not grow with unlabelled points" {
+    /usr/bin/python3 - <<'END'
+import os, resource, subprocess
+import numpy as np
+draw = np.random.RandomState(1)
+centers = 3 * draw.randn(8, 64)
+kind = np.arange(200000) % 8
+np.save("s.npy", (centers[kind[:80]] + draw.randn(80, 64)).astype("float32"))
+np.save("y.npy", kind[:80])
+np.save("u.npy", (centers[kind] + draw.randn(len(kind), 64)).astype("float32"))
+np.save("few.npy", np.load("u.npy", mmap_mode="r")[:20000])
+most = []
+for file in "few.npy", "u.npy":
+    for words in ["--unlabeled-weight", "0.5"], ["--preset", "paper"]:
+        child = subprocess.Popen([os.environ["IMP"], "fit", "--support", "s.npy", "--labels", "y.npy",
+                                  "--unlabeled", file, *words, "--memory", "0", "-o", "m.safetensors"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        assert status == 0
+        most.append(usage.ru_maxrss >> 10)
+print(most)
+assert max(most[2] - most[0], most[3] - most[1]) < 20, most # MB; the points are 46 MB more
+END
+}
+
 @test "shards: what does not fit together is named" {
     npy parts/3.npy 'np.zeros((4, 2))'
     run --separate-stderr "$IMP" cluster parts
