@@ -108,9 +108,9 @@ static inline imp_mixture_options imp_mixture_defaults(void)
  * with an alpha, or with both variances and lambda, is the paper's: what it leaves open is as in
  * IMP_PRESET_PAPER.
  *
- * Besides x, y and the clusters memory is needed for the labelled points, a sample of 10,000, and up
- * to 256 MB of unlabelled points; so x may be a mapped file that is larger than memory. The paper's
- * rule needs twelve bytes per point.
+ * Besides x, y and the clusters memory is needed for the labelled points, a sample of 10,000, and
+ * up to 256 MB of unlabelled points; so x may be a mapped file that is larger than memory. The
+ * paper's rule needs twelve bytes per point.
  *
  * On success *out is a new mixture; free it with imp_mixture_free(). On failure *out is NULL:
  * IMP_EINVAL for a class without points, a value that is not finite (names its row), no points, no

@@ -39,7 +39,7 @@ static const imp_option options[] = {
      .help = "known classes of some points, -1 for the others; a cluster has at most one class"},
     {IMP_OPTION_REST},
     {IMP_OPTION_FLAG(settings, resume), .name = "resume",
-     .help = "dp-means: continue where Ctrl-C stopped it, from the file left beside the output"},
+     .help = "continue where Ctrl-C stopped it, from the file left beside the output"},
     {IMP_OPTION_TEXT(settings, must_link), .name = "must-link", .argument = "FILE",
      .help = "pairs of points in the same cluster: an array (pairs, 2) of indices"},
     {IMP_OPTION_TEXT(settings, cannot_link), .name = "cannot-link", .argument = "FILE",
@@ -390,10 +390,10 @@ static int write_output(const settings *given, const imp_clustering *found)
 
 /* Beside the output: how far a clustering was that is interrupted. To be freed; NULL where none is
  * left, or memory runs out. */
-static char *state_of(const settings *given, const imp_method_info *method)
+static char *state_of(const settings *given)
 {
     static const char ending[] = ".state";
-    if (!given->output || !method->hard || imp_job_ranks() || given->labels || given->must_link ||
+    if (!given->output || imp_job_ranks() || given->labels || given->must_link ||
         given->cannot_link)
         return NULL;
     char *path = malloc(strlen(given->output) + sizeof ending);
@@ -406,11 +406,8 @@ static char *state_of(const settings *given, const imp_method_info *method)
 static int find_clusters(const settings *given, const imp_point_source *points,
                          const imp_cluster_options *cluster_options, imp_clustering **found)
 {
-    const imp_method_info *method;
     imp_error error;
-    if (imp_find_clustering(cluster_options->method, &method, &error))
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    char *folder = imp_scratch_folder(given->output), *state = state_of(given, method);
+    char *folder = imp_scratch_folder(given->output), *state = state_of(given);
     imp_lock lock = {-1};
     imp_pass_line own = imp_pass_start();
     const imp_cluster_means means = {
@@ -423,8 +420,8 @@ static int find_clusters(const settings *given, const imp_point_source *points,
     int status = IMP_GO_ON;
     if (given->resume && !state)
         status = imp_complain(IMP_EXIT_USAGE, command,
-                              "--resume goes with --method dp-means, -o FILE, one process, and "
-                              "neither labels nor pairs");
+                              "--resume goes with -o FILE and one process, and with neither labels "
+                              "nor pairs");
     else if (given->resume && imp_lock_take(&lock, state, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     imp_interrupt_catch();

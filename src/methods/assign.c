@@ -18,9 +18,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "methods/block_exchange.h"
 #include "methods/compare.h"
 #include "methods/imp.h"
 #include "methods/lineup.h"
+#include "methods/member_sums.h"
 
 enum {
     PART = 12 * IMP_NEAREST_POINTS,      /* points of a block that one thread takes at a time */
@@ -55,12 +57,6 @@ typedef struct workspace {
     visit visits[PART], sorted[PART];
 } workspace;
 
-/* A point of a block that is farther from its nearest cluster than lambda. */
-typedef struct far_point {
-    uint32_t position;
-    double distance;
-} far_point;
-
 struct imp_assigner {
     const imp_point_source *source;
     imp_reader reader;
@@ -76,11 +72,7 @@ struct imp_assigner {
     int32_t *nearest;
     uint32_t *maker; /* per cluster made in a block: the position of the point that made it */
     size_t changed[MOST_BLOCK / PART]; /* per part of a block */
-
-    /* If there are other ranks: */
-    far_point *far;      /* per point of a block */
-    size_t *first;       /* (ranks + 1): where the share of each begins */
-    uint64_t *far_count; /* (ranks) */
+    imp_block_exchange exchange;
 };
 
 static imp_status create_workspaces(imp_assigner *a, imp_error *error)
@@ -101,17 +93,6 @@ static size_t most_block(size_t dimensions)
 {
     size_t most = MOST_VALUES / dimensions / PART * PART;
     return most < PART ? PART : most < MOST_BLOCK ? most : MOST_BLOCK;
-}
-
-static imp_status create_shares(imp_assigner *a, size_t block, imp_error *error)
-{
-    if (!imp_ranks_any(a->crew.ranks))
-        return IMP_OK;
-    size_t ranks = (size_t)a->crew.ranks->size;
-    a->far = imp_allocate(block, sizeof *a->far);
-    a->first = imp_allocate(ranks + 1, sizeof *a->first);
-    a->far_count = imp_allocate(ranks, sizeof *a->far_count);
-    return a->far && a->first && a->far_count ? IMP_OK : imp_fail_memory(error, "the assignments");
 }
 
 imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *order,
@@ -138,7 +119,7 @@ imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *o
             imp_spill_create(&a->bounds_room, crew->place, source->count, sizeof *a->bounds, error);
     a->bounds = a->bounds_room.values;
     if (!status)
-        status = create_shares(a, block, error);
+        status = imp_block_exchange_create(&a->exchange, crew->ranks, block, error);
     if (!status)
         status =
             imp_reader_create(&a->reader, source, order, most_block(source->dimensions), error);
@@ -167,9 +148,7 @@ void imp_assigner_free(imp_assigner *a)
     imp_lineup_release(&a->line);
     imp_release(a->origin);
     imp_spill_release(&a->bounds_room);
-    imp_release(a->far);
-    imp_release(a->first);
-    imp_release(a->far_count);
+    imp_block_exchange_release(&a->exchange);
     imp_release(a->distance);
     imp_release(a->nearest);
     imp_release(a->maker);
@@ -379,36 +358,6 @@ static size_t share_begin(const pass *p, int r, size_t parts)
     return begin < parts ? part_begin(p, begin) - p->begin : p->end - p->begin;
 }
 
-/* Few points are far from all clusters; only their distances are exchanged. */
-static imp_status exchange_far(const pass *p, imp_error *error)
-{
-    imp_assigner *a = p->assigner;
-    const imp_ranks *ranks = a->crew.ranks;
-    size_t own = a->first[ranks->rank], end = a->first[ranks->rank + 1];
-    uint64_t count = 0;
-    for (size_t i = own; i < end; i++)
-        count += a->distance[i] > p->lambda;
-    imp_status status = imp_ranks_exchange(ranks, count, a->far_count, error);
-    if (status)
-        return status;
-    a->first[0] = 0;
-    for (int r = 0; r < ranks->size; r++)
-        a->first[r + 1] = a->first[r] + a->far_count[r];
-    far_point *next = a->far + a->first[ranks->rank];
-    for (size_t i = own; i < end; i++)
-        if (a->distance[i] > p->lambda)
-            *next++ = (far_point){(uint32_t)i, a->distance[i]};
-    size_t all = a->first[ranks->size];
-    if (all > 0)
-        status = imp_ranks_gather_at(ranks, a->far, a->first, sizeof *a->far, error);
-    for (size_t i = 0; i < p->end - p->begin; i++)
-        if (i < own || i >= end)
-            a->distance[i] = NAN;
-    for (size_t i = 0; i < all && !status; i++)
-        a->distance[a->far[i].position] = a->far[i].distance;
-    return status;
-}
-
 /* Every rank receives the nearest clusters of all points of the block. */
 static imp_status exchange(const pass *p, size_t parts, imp_error *error)
 {
@@ -416,15 +365,15 @@ static imp_status exchange(const pass *p, size_t parts, imp_error *error)
     const imp_ranks *ranks = a->crew.ranks;
     if (!imp_ranks_any(ranks))
         return IMP_OK;
+    size_t *first = a->exchange.first, count = p->end - p->begin;
     for (int r = 0; r <= ranks->size; r++)
-        a->first[r] = share_begin(p, r, parts);
-    size_t own = a->first[ranks->rank], end = a->first[ranks->rank + 1];
-    for (size_t i = 0; i < p->end - p->begin; i++)
+        first[r] = share_begin(p, r, parts);
+    size_t own = first[ranks->rank], end = first[ranks->rank + 1];
+    for (size_t i = 0; i < count; i++)
         if (i < own ||
             i >= end) /* this rank has no bounds for it, should it compare it next time */
             a->bounds[point_at(p, p->begin + i)] = (bounds){.upper = FLT_MAX, .lower = 0};
-    imp_status status = imp_ranks_gather_at(ranks, a->nearest, a->first, sizeof *a->nearest, error);
-    return status ? status : exchange_far(p, error);
+    return imp_block_exchange_run(&a->exchange, count, p->lambda, a->nearest, a->distance, error);
 }
 
 /* ---- new clusters ---- */
@@ -498,113 +447,6 @@ static void settle_part(size_t part, int worker, void *context)
     a->changed[part] = changed;
 }
 
-/* ---- sums ---- */
-
-/* Adds points to the sums of their clusters. */
-typedef struct summing {
-    const float *rows; /* (count, dimensions) */
-    size_t count;
-    const int32_t *assignment; /* (count) */
-    imp_clusters *clusters;
-    size_t first_slice; /* of this rank: ranks sum different dimensions */
-} summing;
-
-enum {
-    SLICE = 16, /* dimensions that one thread sums over all points: a cache line of floats */
-    AHEAD = 16  /* prefetch distance in points, beyond what processors predict */
-};
-
-static void sum_slice(size_t slice, int worker, void *context)
-{
-    (void)worker;
-    const summing *s = context;
-    size_t d = s->clusters->dimensions, begin = (s->first_slice + slice) * SLICE;
-    size_t end = d - begin < SLICE ? d : begin + SLICE;
-    for (size_t i = 0; i < s->count; i++) {
-        const float *x = s->rows + i * d;
-        const float *coming = s->rows + (i + AHEAD < s->count ? i + AHEAD : i) * d;
-        __builtin_prefetch(coming + begin);
-        __builtin_prefetch(coming + end - 1); /* on another cache line if rows are not aligned */
-        double *sum = imp_clusters_sum(s->clusters, (size_t)s->assignment[i]);
-        for (size_t j = begin; j < end; j++)
-            sum[j] += x[j];
-    }
-}
-
-static size_t slices_of(size_t dimensions)
-{
-    return (dimensions + SLICE - 1) / SLICE;
-}
-
-static void add_up(const imp_assigner *a, summing *s)
-{
-    size_t end;
-    for (size_t i = 0; i < s->count; i++)
-        s->clusters->weight[s->assignment[i]]++;
-    imp_ranks_share(a->crew.ranks, imp_rank_of(a->crew.ranks), slices_of(s->clusters->dimensions),
-                    &s->first_slice, &end);
-    imp_parallel(end - s->first_slice, a->threads, sum_slice, s);
-}
-
-/* The dimensions summed by rank r. */
-static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin, size_t *end)
-{
-    imp_ranks_share(ranks, r, slices_of(d), begin, end);
-    *begin = *begin * SLICE < d ? *begin * SLICE : d;
-    *end = *end * SLICE < d ? *end * SLICE : d;
-}
-
-/* Every rank receives the dimensions that others have summed. */
-static imp_status exchange_sums(imp_assigner *a, imp_clusters *clusters, imp_error *error)
-{
-    const imp_ranks *ranks = a->crew.ranks;
-    size_t k = clusters->count, d = clusters->dimensions, values, begin, end;
-    if (!imp_ranks_any(ranks))
-        return IMP_OK;
-    double *packed = imp_multiply(k, d, &values) ? imp_allocate(values, sizeof *packed) : NULL;
-    if (!packed)
-        return imp_fail_memory(error, "the sums of the clusters");
-    a->first[0] = 0;
-    for (int r = 0; r < ranks->size; r++) {
-        dimensions_of(ranks, r, d, &begin, &end);
-        a->first[r + 1] = a->first[r] + k * (end - begin);
-    }
-    dimensions_of(ranks, ranks->rank, d, &begin, &end);
-    double *next = packed + a->first[ranks->rank];
-    for (size_t c = 0; c < k; c++)
-        for (size_t j = begin; j < end; j++)
-            *next++ = imp_clusters_sum(clusters, c)[j];
-    imp_status status = imp_ranks_gather_at(ranks, packed, a->first, sizeof *packed, error);
-    for (int r = 0; r < ranks->size && !status; r++) {
-        const double *from = packed + a->first[r];
-        dimensions_of(ranks, r, d, &begin, &end);
-        for (size_t c = 0; c < k; c++)
-            for (size_t j = begin; j < end; j++)
-                imp_clusters_sum(clusters, c)[j] = *from++;
-    }
-    imp_release(packed);
-    return status;
-}
-
-/* Always in the points' own order, regardless of the order of the pass. */
-static imp_status sum_in_own_order(imp_assigner *a, imp_clusters *clusters,
-                                   const int32_t *assignment, imp_error *error)
-{
-    imp_reader reader;
-    size_t n = a->source->count;
-    imp_status status = imp_reader_create(&reader, a->source, NULL, a->reader.most, error);
-    for (size_t begin = 0; begin < n && !status; begin += reader.most) {
-        summing s = {.count = n - begin < reader.most ? n - begin : reader.most,
-                     .assignment = assignment + begin,
-                     .clusters = clusters};
-        status = imp_reader_read(&reader, begin, s.count, &s.rows, error);
-        if (!status)
-            add_up(a, &s);
-    }
-    imp_reader_release(&reader);
-    return status;
-}
-
 /* ---- passes ---- */
 
 /* Processes the block p->begin .. p->end - 1; adds the number of changed assignments to *changed.
@@ -627,10 +469,7 @@ static imp_status do_block(pass *p, size_t *changed, imp_error *error)
     for (size_t part = 0; part < parts; part++)
         *changed += a->changed[part];
     if (p->summing && !a->reader.order)
-        add_up(a, &(summing){.rows = p->rows,
-                             .count = p->end - p->begin,
-                             .assignment = p->assignment + p->begin,
-                             .clusters = p->clusters});
+        imp_sum_points(p->clusters, p->rows, p->assignment + p->begin, p->end - p->begin, &a->crew);
     if (!a->reader.order)
         imp_spill_leave(&a->bounds_room, p->begin, p->end);
     return imp_crew_done(&a->crew, p->begin, p->end, error);
@@ -696,20 +535,43 @@ imp_status imp_assigner_pass_from(imp_assigner *a, imp_clusters *clusters, doubl
     imp_status status = do_pass(&p, changed, error);
     *done = p.end;
     if (!status && a->reader.order)
-        status = sum_in_own_order(a, clusters, assignment, error);
-    return status ? status : exchange_sums(a, clusters, error);
+        status = imp_sum_source(clusters, a->source, a->reader.most, assignment, &a->crew, error);
+    return status ? status : imp_exchange_sums(clusters, &a->crew, error);
 }
 
 imp_status imp_assigner_find(imp_assigner *a, imp_clusters *clusters, int32_t *assignment,
                              size_t *changed, imp_error *error)
 {
-    pass p = {.assigner = a, .clusters = clusters, .lambda = INFINITY, .assignment = assignment};
-    *changed = 0;
-    return do_pass(&p, changed, error);
+    size_t done = 0;
+    return imp_assigner_find_from(a, clusters, assignment, &done, changed, error);
+}
+
+imp_status imp_assigner_find_from(imp_assigner *a, imp_clusters *clusters, int32_t *assignment,
+                                  size_t *done, size_t *changed, imp_error *error)
+{
+    pass p = {.assigner = a,
+              .clusters = clusters,
+              .lambda = INFINITY,
+              .assignment = assignment,
+              .begin = *done,
+              .end = *done};
+    if (*done == 0)
+        *changed = 0;
+    imp_status status = do_pass(&p, changed, error);
+    *done = p.end;
+    return status;
 }
 
 imp_status imp_assigner_grow(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma_l,
                              double sigma_u, int32_t *assignment, imp_error *error)
+{
+    size_t done = 0;
+    return imp_assigner_grow_from(a, clusters, lambda, sigma_l, sigma_u, assignment, &done, error);
+}
+
+imp_status imp_assigner_grow_from(imp_assigner *a, imp_clusters *clusters, double lambda,
+                                  double sigma_l, double sigma_u, int32_t *assignment, size_t *done,
+                                  imp_error *error)
 {
     pass p = {.assigner = a,
               .clusters = clusters,
@@ -717,7 +579,11 @@ imp_status imp_assigner_grow(imp_assigner *a, imp_clusters *clusters, double lam
               .sigma_l = sigma_l,
               .sigma_u = sigma_u,
               .growing = true,
-              .assignment = assignment};
+              .assignment = assignment,
+              .begin = *done,
+              .end = *done};
     size_t changed = 0;
-    return do_pass(&p, &changed, error);
+    imp_status status = do_pass(&p, &changed, error);
+    *done = p.end;
+    return status;
 }

@@ -33,9 +33,9 @@ void imp_assigner_free(imp_assigner *assigner);
 imp_status imp_assigner_pass(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma, int32_t *assignment, size_t *changed, imp_error *error);
 
-/* The same from point *done on, where a pass was stopped by what is called after each block: the
- * clusters, their sums, the assignment and *changed are those of then. *done becomes how many
- * points are done with, also when the pass is stopped again. Not for ranks. */
+/* Every kind of pass can continue from point *done, where it was stopped by what is called after
+ * each block: the clusters, their sums, the assignment and *changed are those of then. *done
+ * becomes the number of points that are done, also if the pass is stopped again. Not for ranks. */
 imp_status imp_assigner_pass_from(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                                   double sigma, int32_t *assignment, size_t *done, size_t *changed,
                                   imp_error *error);
@@ -53,6 +53,14 @@ imp_status imp_assigner_find(imp_assigner *assigner, imp_clusters *clusters, int
  * points that have no assignment yet, and never labelled ones. */
 imp_status imp_assigner_grow(imp_assigner *assigner, imp_clusters *clusters, double lambda,
                              double sigma_l, double sigma_u, int32_t *assignment, imp_error *error);
+
+/* These two as imp_assigner_pass_from(). */
+imp_status imp_assigner_find_from(imp_assigner *assigner, imp_clusters *clusters,
+                                  int32_t *assignment, size_t *done, size_t *changed,
+                                  imp_error *error);
+imp_status imp_assigner_grow_from(imp_assigner *assigner, imp_clusters *clusters, double lambda,
+                                  double sigma_l, double sigma_u, int32_t *assignment, size_t *done,
+                                  imp_error *error);
 
 /* Call this after clusters were dropped and the others renumbered: cluster c is now moved[c], or
  * UINT32_MAX if it was dropped; its points become unassigned. */

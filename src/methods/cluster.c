@@ -115,48 +115,7 @@ static bool renumber(job *work, imp_assigner *assigner)
     return renumbered;
 }
 
-/* ---- the soft rule ---- */
-
-/* Steps 3 to 5 of Algorithm 1. In the end each point belongs to the cluster of highest density,
- * which is the nearest since all have the same variance. */
-static imp_status cluster_softly(job *work, imp_error *error)
-{
-    size_t steps = steps_wanted(work, DEFAULT_STEPS);
-    imp_clusters *clusters = &work->clusters;
-    imp_assigner *assigner;
-    imp_status status =
-        imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
-    work->passes = steps;
-    for (; work->steps < steps && !status; work->steps++) {
-        size_t before = clusters->count, changed = 0;
-        status = imp_assigner_grow(assigner, clusters, work->lambda, work->sigma, work->sigma,
-                                   work->assignment, error);
-        size_t grown = clusters->count;
-        if (!status)
-            status = imp_refine(clusters, work->source, &work->crew, error);
-        if (status)
-            break;
-        bool renumbered = clusters->count < grown && renumber(work, assigner);
-        /* Only for the last pass does it matter whether it changed anything. */
-        if (work->steps + 2 >= steps && clusters->count > 0)
-            status = imp_assigner_find(assigner, clusters, work->assignment, &changed, error);
-        work->converged = changed == 0 && !renumbered && grown == before;
-    }
-    imp_assigner_free(assigner);
-    return status;
-}
-
-/* ---- DP-means ---- */
-
-/* Each cluster's mean; empty clusters are dropped and the assignments renumbered. */
-static void find_means(job *work, imp_assigner *assigner)
-{
-    imp_clusters *clusters = &work->clusters;
-    size_t before = clusters->count;
-    imp_means_finish(clusters, NULL);
-    if (clusters->count < before)
-        renumber(work, assigner);
-}
+/* ---- stopping ---- */
 
 /* Where a clustering may be stopped and go on: what it is of, and how far it was. */
 static imp_status take_state(job *work, imp_assigner *assigner, imp_error *error)
@@ -187,6 +146,79 @@ static imp_status keep_state(const job *work, imp_status status, imp_error *erro
                 : imp_fail(error, status,
                            "pass %zu was ended, and '%s' is from where it can be resumed",
                            work->steps + 1, work->means->state);
+}
+
+/* ---- the soft rule ---- */
+
+/* Steps 3 to 5 of Algorithm 1, from where the state says. In the end each point belongs to the
+ * cluster of highest density, which is the nearest since all have the same variance. `last` is for
+ * the two last steps: only for the last does it matter whether it changed anything. */
+static imp_status step_softly(job *work, imp_assigner *assigner, bool last, imp_error *error)
+{
+    imp_clusters *clusters = &work->clusters;
+    imp_cluster_state *state = &work->state;
+    imp_status status = IMP_OK;
+    if (state->part == IMP_PART_FIRST) {
+        if (state->done == 0)
+            state->before = clusters->count;
+        status = imp_assigner_grow_from(assigner, clusters, work->lambda, work->sigma, work->sigma,
+                                        work->assignment, &state->done, error);
+        if (status)
+            return status;
+        state->grown = clusters->count;
+        state->part = IMP_PART_MEANS;
+        state->done = 0;
+    }
+    if (state->part == IMP_PART_MEANS) {
+        status = imp_refine_from(clusters, work->source, &work->crew, &state->done, error);
+        if (status)
+            return status;
+        state->renumbered = clusters->count < state->grown && renumber(work, assigner);
+        state->part = IMP_PART_ASSIGN;
+        state->done = state->changed = 0;
+    }
+    if (last && clusters->count > 0)
+        status = imp_assigner_find_from(assigner, clusters, work->assignment, &state->done,
+                                        &state->changed, error);
+    if (status)
+        return status;
+    work->converged = state->changed == 0 && !state->renumbered && state->grown == state->before;
+    state->part = IMP_PART_FIRST;
+    state->done = 0;
+    return IMP_OK;
+}
+
+static imp_status cluster_softly(job *work, imp_error *error)
+{
+    size_t steps = steps_wanted(work, DEFAULT_STEPS);
+    imp_assigner *assigner;
+    imp_status status =
+        imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
+    if (!status)
+        status = take_state(work, assigner, error);
+    work->passes = steps;
+    for (; work->steps < steps && !status; work->steps++) {
+        work->state.passes = work->steps;
+        status = step_softly(work, assigner, work->steps + 2 >= steps, error);
+        if (status) {
+            status = keep_state(work, status, error);
+            break;
+        }
+    }
+    imp_assigner_free(assigner);
+    return status;
+}
+
+/* ---- DP-means ---- */
+
+/* Each cluster's mean; empty clusters are dropped and the assignments renumbered. */
+static void find_means(job *work, imp_assigner *assigner)
+{
+    imp_clusters *clusters = &work->clusters;
+    size_t before = clusters->count;
+    imp_means_finish(clusters, NULL);
+    if (clusters->count < before)
+        renumber(work, assigner);
 }
 
 static imp_status cluster_hard(job *work, imp_error *error)

@@ -22,8 +22,8 @@ typedef struct imp_cluster_means {
     /* Called after each block; returning false stops the clustering with IMP_EIO. May be NULL. */
     bool (*proceed)(const imp_cluster_progress *progress, void *context);
     void *context;
-    /* Where DP-means that is ended so leaves how far it was, or NULL; and whether it goes on from
-     * what it left there. Not for ranks, labels and pairs. */
+    /* Where a clustering that is ended so leaves how far it was, or NULL; and whether it goes on
+     * from what it left there. Not for ranks, labels and pairs. */
     const char *state;
     bool resume;
 } imp_cluster_means;

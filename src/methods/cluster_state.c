@@ -2,6 +2,8 @@
 #include "methods/cluster_state.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +41,26 @@ imp_status imp_cluster_print_of(const imp_point_source *source, const imp_cluste
     return status;
 }
 
-/* ---- writing ---- */
+/* ---- what is kept ---- */
 
-enum { TENSORS = 6 };
+enum { TENSORS = 6, NUMBERS = 7 };
+
+/* The numbers of a state, all of them in its metadata. */
+static const struct {
+    const char *name;
+    size_t place;
+    bool of_points; /* none is more than there are points */
+} numbers[NUMBERS] = {
+    {"passes", offsetof(imp_cluster_state, passes), false},
+    {"part", offsetof(imp_cluster_state, part), false},
+    {"done", offsetof(imp_cluster_state, done), true},
+    {"changed", offsetof(imp_cluster_state, changed), true},
+    {"before", offsetof(imp_cluster_state, before), true},
+    {"grown", offsetof(imp_cluster_state, grown), true},
+    {"renumbered", offsetof(imp_cluster_state, renumbered), false},
+};
+
+/* ---- writing ---- */
 
 typedef struct number {
     char text[24];
@@ -67,13 +86,12 @@ imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *pri
         {"sum", IMP_FLOAT64, 2, {k, d}, k * d, clusters->sum},
         {"weight", IMP_FLOAT64, 1, {k}, k, clusters->weight},
     };
-    number passes = number_of(state->passes), done = number_of(state->done),
-           changed = number_of(state->changed);
-    const imp_metadata metadata[] = {{"kind", kind},
-                                     {"of", print->text},
-                                     {"passes", passes.text},
-                                     {"done", done.text},
-                                     {"changed", changed.text}};
+    number texts[NUMBERS];
+    imp_metadata metadata[2 + NUMBERS] = {{"kind", kind}, {"of", print->text}};
+    for (size_t i = 0; i < NUMBERS; i++) {
+        texts[i] = number_of(*(const size_t *)((const char *)state + numbers[i].place));
+        metadata[2 + i] = (imp_metadata){numbers[i].name, texts[i].text};
+    }
     return imp_safetensors_save(path, tensors, TENSORS, metadata,
                                 sizeof metadata / sizeof *metadata, error);
 }
@@ -92,6 +110,16 @@ static bool read_number(const imp_safetensors *file, const char *key, size_t mos
     char *end = NULL;
     *value = text ? strtoull(text, &end, 10) : 0;
     return text && end != text && !*end && *value <= most;
+}
+
+static bool read_numbers(const imp_safetensors *file, size_t points, imp_cluster_state *state)
+{
+    bool all = true;
+    for (size_t i = 0; i < NUMBERS; i++)
+        all = read_number(file, numbers[i].name, numbers[i].of_points ? points : SIZE_MAX,
+                          (size_t *)((char *)state + numbers[i].place)) &&
+              all;
+    return all && state->part <= IMP_PART_ASSIGN;
 }
 
 /* The tensor of that name and type with `count` elements, or NULL. */
@@ -149,9 +177,7 @@ imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *pri
                           "'%s' is of a clustering of other points or by other options; it goes on "
                           "only with what it began with",
                           path);
-    else if (!read_number(file, "passes", SIZE_MAX, &state->passes) ||
-             !read_number(file, "done", points, &state->done) ||
-             !read_number(file, "changed", points, &state->changed))
+    else if (!read_numbers(file, points, state))
         status = no_state(path, "its numbers do not make sense", error);
     else
         status = take(path, file, clusters, assignment, points, error);

@@ -1,5 +1,6 @@
 /*
- * cluster_state.h - how far DP-means was when somebody stopped it, in a file from which it goes on.
+ * cluster_state.h - how far a clustering was when somebody stopped it, in a file from which it goes
+ * on.
  *
  * The file holds the clusters, their sums so far and each point's cluster; the rest follows from
  * points and options, of which it has a fingerprint.
@@ -15,9 +16,19 @@
 #include "methods/clusters.h"
 #include "methods/point_source.h"
 
+/* The parts of a step of the soft rule, each a pass over the points. A pass of DP-means has one. */
+typedef enum imp_cluster_part {
+    IMP_PART_FIRST, /* clusters are started; DP-means: points are assigned and summed, too */
+    IMP_PART_MEANS,
+    IMP_PART_ASSIGN
+} imp_cluster_part;
+
 typedef struct imp_cluster_state {
-    size_t passes;        /* that were made */
-    size_t done, changed; /* of the next one: points, and those of them that changed clusters */
+    size_t passes;        /* that were made: whole steps */
+    size_t part;          /* of the next one: an imp_cluster_part, */
+    size_t done, changed; /* of which: points, and those of them that changed clusters */
+    size_t before, grown; /* clusters when the step began, and after its first part */
+    size_t renumbered;    /* 1: clusters were dropped that had points */
 } imp_cluster_state;
 
 /* What must not differ: the points, as far as some of them tell, and the options. */

@@ -428,7 +428,7 @@ static imp_status add_round(pass *p, size_t begin, double *own, imp_error *error
     return status;
 }
 
-static imp_status do_blocks(pass *p, imp_error *error)
+static imp_status do_blocks(pass *p, size_t *done, imp_error *error)
 {
     imp_reader reader;
     const imp_ranks *ranks = p->crew->ranks;
@@ -441,15 +441,16 @@ static imp_status do_blocks(pass *p, imp_error *error)
             own = imp_allocate(values, sizeof *own);
         status = own ? IMP_OK : imp_fail_memory(error, "the sums of the clusters");
     }
-    for (size_t begin = 0; begin < n && !status; begin += block * others) {
+    for (size_t begin = *done; begin < n && !status; begin += block * others) {
         size_t mine = begin + block * (size_t)imp_rank_of(ranks);
         if (mine < n)
             status = sum_block(p, &reader, mine, error);
         if (!status)
             status = add_round(p, begin, own, error);
-        size_t end = begin + block * others < n ? begin + block * others : n;
-        if (!status)
-            status = imp_crew_done(p->crew, begin, end, error);
+        if (!status) {
+            *done = begin + block * others < n ? begin + block * others : n;
+            status = imp_crew_done(p->crew, begin, *done, error);
+        }
     }
     imp_reader_release(&reader);
     imp_release(own);
@@ -459,7 +460,15 @@ static imp_status do_blocks(pass *p, imp_error *error)
 imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, const imp_crew *crew,
                       imp_error *error)
 {
-    imp_means_begin(clusters);
+    size_t done = 0;
+    return imp_refine_from(clusters, source, crew, &done, error);
+}
+
+imp_status imp_refine_from(imp_clusters *clusters, const imp_point_source *source,
+                           const imp_crew *crew, size_t *done, imp_error *error)
+{
+    if (*done == 0)
+        imp_means_begin(clusters);
     if (clusters->count == 0 || source->count == 0) {
         imp_means_finish(clusters, NULL);
         return IMP_OK;
@@ -487,7 +496,7 @@ imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, co
     if (!status)
         status = create_workspaces(&p, error);
     if (!status)
-        status = do_blocks(&p, error);
+        status = do_blocks(&p, done, error);
     if (!status)
         imp_means_finish(clusters, NULL);
     release_workspaces(&p);

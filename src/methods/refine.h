@@ -24,4 +24,10 @@ void imp_share_out(const imp_kernels *kernels, const imp_clusters *clusters,
 imp_status imp_refine(imp_clusters *clusters, const imp_point_source *source, const imp_crew *crew,
                       imp_error *error);
 
+/* The same from point *done on, where it was stopped by the crew after a block: the clusters and
+ * their sums are those of then. *done becomes the number of points that are done, also if it is
+ * stopped again. Not for ranks. */
+imp_status imp_refine_from(imp_clusters *clusters, const imp_point_source *source,
+                           const imp_crew *crew, size_t *done, imp_error *error);
+
 #endif

@@ -153,7 +153,19 @@ assert json.load(open("whole"))["predictions"] == np.load("found.npy").tolist()'
     [ "$status" -ne 0 ]
 }
 
-@test "shards: DP-means that is interrupted goes on where it was" {
+@test "shards: a clustering that is interrupted goes on where it was" {
+    words=(cluster parts --lambda 200)
+    "$IMP" "${words[@]}" -o whole.npy --json >whole
+    run --separate-stderr interrupted_at . "$IMP" "${words[@]}" -o found.npy --memory 0
+    [ "$status" -eq 130 ]
+    [ -e found.npy.state ]
+    run --separate-stderr "$IMP" "${words[@]}" --method dp-means -o found.npy --resume
+    [[ $stderr == *"is of a clustering of other points or by other options"* ]]
+    "$IMP" "${words[@]}" -o found.npy --resume --json >found
+    cmp whole.npy found.npy
+    cmp whole found
+    rm found.npy
+
     words=(cluster parts --method dp-means --lambda 200)
     "$IMP" "${words[@]}" -o whole.npy --json >whole
     run --separate-stderr interrupted_at . "$IMP" "${words[@]}" -o found.npy --memory 0
@@ -168,7 +180,7 @@ it can be resumed" ]
     cmp whole.npy found.npy
     cmp whole found
     [ ! -e found.npy.state ]
-    run --separate-stderr "$IMP" cluster parts -o found.npy --resume
+    run --separate-stderr "$IMP" cluster parts --resume
     [ "$status" -eq 2 ]
-    [[ $stderr == *"--resume goes with --method dp-means"* ]]
+    [[ $stderr == *"--resume goes with -o FILE"* ]]
 }
