@@ -349,7 +349,7 @@ static int settle_updates(arguments *given, const imp_dataset *dataset)
     imp_error error;
     given->updates = UPDATES;
     imp_settings settings = settings_of(given, "imp");
-    if (imp_fit_updates(&settings, dataset, (int)given->threads, SECONDS, &error) != IMP_OK)
+    if (imp_fit_updates(&settings, dataset, (int)given->threads, NULL, SECONDS, &error) != IMP_OK)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (settings.updates < UPDATES)
         given->updates = settings.updates;

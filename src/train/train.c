@@ -27,10 +27,10 @@ typedef imp_status trainer(const imp_settings *settings, const imp_dataset *data
                            imp_error *error);
 
 /* Fits a new run into the given time, and reports how. */
-static imp_status fit(imp_settings *settings, const imp_dataset *dataset,
+static imp_status fit(imp_settings *settings, const imp_dataset *dataset, const imp_ranks *ranks,
                       const imp_train_options *options, double seconds, imp_error *error)
 {
-    imp_status status = imp_fit_updates(settings, dataset, options->threads, seconds, error);
+    imp_status status = imp_fit_updates(settings, dataset, options->threads, ranks, seconds, error);
     if (status || !options->notice)
         return status;
     char sentence[200];
@@ -61,12 +61,8 @@ static imp_status train(trainer *run, const imp_ranks *ranks, const imp_settings
     dataset = dataset ? dataset : opened;
     double begin = imp_clock(), seconds = 60 * options->minutes;
     /* A little less, for busy machines: updates after the time is up would be lost. */
-    if (!status && seconds > 0 && imp_ranks_any(ranks))
-        status = imp_fail(error, IMP_EUNSUPPORTED,
-                          "several processes cannot agree on what fits into a given time; give the "
-                          "number of updates");
     if (!status && seconds > 0 && run == imp_trainer_run)
-        status = fit(&settings, dataset, options, 0.9 * seconds, error);
+        status = fit(&settings, dataset, ranks, options, 0.9 * seconds, error);
     imp_trainer_options wanted = {.folder = options->folder,
                                   .threads = options->threads,
                                   .tensorboard = options->tensorboard,

@@ -18,6 +18,18 @@ setup() {
     cmp alone/model.safetensors parts/model.safetensors
 }
 
+@test "mpi: three ranks agree on the updates that fit into a time" {
+    timed=("${tiny[@]/--updates/--seed}")
+    run --separate-stderr ranks 3 train "${timed[@]/--quiet/--tensorboard}" --minutes 0.05 --out run
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "updates fit into 0.05 minutes" <<<"$stderr")" -eq 1 ]
+    updates=$(/usr/bin/python3 -c 'import json; print(json.load(open("run/settings.json"))["updates"])')
+    [ "$updates" -ge 10 ]
+    "$IMP" model info run/model.safetensors >/dev/null
+    # what is left goes on with one process, by the same settings
+    "$IMP" train --resume run --quiet
+}
+
 @test "mpi: three ranks evaluate, cluster and predict alike" {
     "$IMP" train "${tiny[@]}" --out alone --updates 1
     for words in "" "--unsupervised --lambda 20"; do
