@@ -61,6 +61,11 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     elif name in ("methods", "metrics", "plot"):
         value = import_module(f".{name}", __name__)
+    elif name == "torch":  # not in __all__, because PyTorch may be absent
+        try:
+            value = import_module(".torch", __name__)
+        except ModuleNotFoundError as error:
+            raise AttributeError(f"pyimp.torch needs PyTorch ({error}): pip install torch") from error
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -364,6 +364,14 @@ class Episodes:
         finally:
             library.imp_episode_clear(ctypes.byref(drawn))
 
+    def __repr__(self) -> str:
+        task = self[0]
+        shape = f"{task.way} classes, {task.supports} supports, {task.queries} queries"
+        if task.unlabeled_count:
+            shape += f", {task.unlabeled_count} unlabelled"
+        end = "without end" if self.count is None else f"{self.count:,} episodes"
+        return f"Episodes({self.dataset!r}: {shape}; {end})"
+
     def __len__(self) -> int:
         if self.count is None:
             raise TypeError("these episodes have no end; give a count")

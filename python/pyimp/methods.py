@@ -133,6 +133,9 @@ class Method:
             library.imp_method_free, library.imp_method_create, name.encode(), ctypes.byref(options)
         )
 
+    def __repr__(self) -> str:
+        return f"Method({self.name!r})"
+
     @property
     def values(self) -> np.ndarray:
         """All learned values, one after the other: a view, to be read and written between runs."""

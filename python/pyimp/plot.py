@@ -173,7 +173,7 @@ def calibration_error(right: np.ndarray, sure: np.ndarray, bins: int = 10) -> tu
 def reliability(
     truth: ArrayLike,
     probabilities: ArrayLike,
-    classes: ArrayLike,
+    classes: ArrayLike | None = None,
     *,
     bins: int = 10,
     ax: Axes | None = None,
@@ -185,19 +185,20 @@ def reliability(
     truth : array-like of shape (n_points,)
     probabilities : array-like of shape (n_points, n_classes)
         Of `predict_proba`.
-    classes : array-like of shape (n_classes,)
-        What the columns stand for: `model.classes_`.
+    classes : array-like of shape (n_classes,), optional
+        What the columns stand for: `model.classes_`. By default the labels in `truth`, sorted.
     bins : int, default=10
     ax : matplotlib axes, optional
 
     Examples
     --------
     >>> from pyimp import plot
-    >>> plot.reliability([0, 1], [[1.0, 0.0], [0.0, 1.0]], [0, 1]).get_title()
+    >>> plot.reliability([0, 1], [[1.0, 0.0], [0.0, 1.0]]).get_title()
     'calibration error 0.0%'
     """
     ax = _axes(ax)
-    probabilities, classes = np.asarray(probabilities, float), np.asarray(classes)
+    probabilities = np.asarray(probabilities, float)
+    classes = np.unique(np.asarray(truth)) if classes is None else np.asarray(classes)
     if probabilities.ndim != 2 or probabilities.shape[1] != len(classes):
         raise ValueError(f"probabilities has the shape {probabilities.shape}, of {len(classes)} classes")
     right = classes[probabilities.argmax(axis=1)] == np.asarray(truth)

@@ -32,6 +32,14 @@ class Drawn(unittest.TestCase):
         with self.assertRaisesRegex((OSError, ValueError), "nowhere"):
             pyimp.Dataset("folder:/nowhere")
 
+    def test_what_they_are_is_shown(self):
+        tasks = pyimp.Episodes(self.data, way=2, shot=1, queries=3, unlabeled=1)
+        self.assertEqual(
+            repr(tasks),
+            f"Episodes({self.data!r}: 2 classes, 2 supports, 6 queries, 2 unlabelled; without end)",
+        )
+        self.assertEqual(repr(pyimp.methods.Method("em")), "Method('em')")
+
     def test_numbers_that_c_has_no_room_for_are_refused(self):
         dataset = self.data
         for wrong in ({"way": -1}, {"shot": 2**40}, {"queries": 1.5}, {"seed": 2**70}, {"first": -1}):

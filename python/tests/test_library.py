@@ -121,10 +121,12 @@ print(*sorted(set(pyimp.__all__) - set(dir(pyimp))))
 pyimp.InfiniteMixturePrototypes().fit([[0], [9]], ["a", "b"])
 for name in pyimp.__all__:
     getattr(pyimp, name)
-try:
-    pyimp.nothing
-except AttributeError as error:
-    print(error)
+sys.modules["torch"] = None
+for name in ("nothing", "torch"):
+    try:
+        getattr(pyimp, name)
+    except AttributeError as error:
+        print(str(error).split(" (")[0])
 """
         done = subprocess.run(
             [sys.executable, "-B", "-W", "error::DeprecationWarning:pyimp", "-c", code],
@@ -132,7 +134,7 @@ except AttributeError as error:
             capture_output=True,
             text=True,
         )
-        self.assertEqual(done.stdout, "\n\nmodule 'pyimp' has no attribute 'nothing'\n")
+        self.assertEqual(done.stdout, "\n\nmodule 'pyimp' has no attribute 'nothing'\npyimp.torch needs PyTorch\n")
 
 
 class Errors(unittest.TestCase):

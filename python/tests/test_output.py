@@ -169,8 +169,10 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(error, plain)
         self.assertLess(error, 0.06)
         self.assertEqual(rows[:, 0].sum(), 2000)
-        drawn = pyimp.plot.reliability(truth, both, [0, 1], ax=self.ax)
+        drawn = pyimp.plot.reliability(truth, both, ax=self.ax)
         self.assertEqual(drawn.get_title(), f"calibration error {100 * error:.1f}%")
+        with self.assertRaisesRegex(ValueError, "of 3 classes"):
+            pyimp.plot.reliability(truth, both, [0, 1, 2])
 
     def test_labels_against_accuracy_has_two_curves(self):
         x, y = blobs(1, modes=1, spread=30)

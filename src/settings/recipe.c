@@ -95,18 +95,19 @@ imp_status imp_recipe_apply(imp_settings *settings, const char *name, imp_error 
     size_t length = strlen(name), tail = sizeof suffix - 1;
     if (strchr(name, '/') || (length > tail && strcmp(name + length - tail, suffix) == 0))
         return parse_file(settings, name, error);
-    char names[400] = "";
     imp_suggestion suggestion = imp_suggestion_start(name);
     for (size_t i = 0; imp_recipe_at(i).name; i++) {
         imp_recipe recipe = imp_recipe_at(i);
         if (strcmp(recipe.name, name) == 0)
             return imp_recipe_parse(settings, recipe.text, name, error);
         imp_suggestion_offer(&suggestion, recipe.name);
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", recipe.name);
     }
     if (suggestion.nearest)
         return imp_fail(error, IMP_EINVAL, "there is no recipe '%.60s'; did you mean '%s'?", name,
                         suggestion.nearest);
-    return imp_fail(error, IMP_EINVAL, "there is no recipe '%.60s'; there are %s", name, names);
+    return imp_fail(
+        error, IMP_EINVAL,
+        "there is no recipe '%.60s'; 'imp train --list-recipes' lists those that are built "
+        "in, and a file has a '/' in its name or ends in '.recipe'",
+        name);
 }
