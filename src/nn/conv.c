@@ -165,18 +165,29 @@ static size_t frozen(const imp_layer *layer)
     return (taps_of(layer) + 1) * layer->out.channels;
 }
 
+/* Outputs that are transposed at a time: a cache line is then written whole. */
+enum { TILE = 16 };
+
 static void freeze(const imp_layer *layer, const imp_layer *norm, const imp_pass *pass,
                    float *frozen)
 {
     size_t area = area_of(layer), taps = taps_of(layer), outputs = layer->out.channels;
-    const float *weight = pass->parameters + layer->weight, *bias = imp_bias_of(layer, pass);
-    for (size_t o = 0; o < outputs; o++) {
-        imp_affine f = imp_running_fold(norm, pass, o, bias ? bias[o] : 0);
+    const float *bias = imp_bias_of(layer, pass);
+    for (size_t first = 0; first < outputs; first += TILE) {
+        const float *weight = pass->parameters + layer->weight + first * taps;
+        size_t count = outputs - first < TILE ? outputs - first : TILE;
+        float scale[TILE];
+        for (size_t o = 0; o < count; o++) {
+            imp_affine f = imp_running_fold(norm, pass, first + o, bias ? bias[first + o] : 0);
+            scale[o] = f.scale;
+            frozen[taps * outputs + first + o] = f.shift;
+        }
         for (size_t c = 0; c < layer->inputs; c++)
-            for (size_t t = 0; t < area; t++)
-                frozen[place_of(layer, c, t) * outputs + o] =
-                    f.scale * weight[(o * layer->inputs + c) * area + t];
-        frozen[taps * outputs + o] = f.shift;
+            for (size_t t = 0; t < area; t++, weight++) {
+                float *to = frozen + place_of(layer, c, t) * outputs + first;
+                for (size_t o = 0; o < count; o++)
+                    to[o] = scale[o] * weight[o * taps];
+            }
     }
 }
 
@@ -271,24 +282,35 @@ static void order_weights(const imp_job *job)
 {
     const imp_layer *layer = job->layer;
     const float *weight = job->pass->parameters + layer->weight;
-    for (size_t o = 0; o < layer->out.channels; o++)
-        for (size_t c = 0; c < layer->inputs; c++)
-            for (size_t t = 0; t < area_of(layer); t++)
-                job->pass->shared[o * taps_of(layer) + place_of(layer, c, t)] = *weight++;
+    size_t inputs = layer->inputs, area = area_of(layer), count = layer->out.channels;
+    size_t across = channel_step(layer), along = tap_step(layer);
+    float *to = job->pass->shared;
+    for (size_t o = 0; o < count; o++, weight += inputs * area, to += inputs * area)
+        for (size_t t = 0; t < area; t++)
+            for (size_t c = 0; c < inputs; c++)
+                to[c * across + t * along] = weight[c * area + t];
+}
+
+/* gradient (out, channels, taps) += part, (out, taps in the order of patches) or transposed */
+static void add_part(const imp_layer *layer, const float *part, float *gradient)
+{
+    size_t inputs = layer->inputs, area = area_of(layer), outputs = layer->out.channels;
+    size_t step = layer->taps_first ? outputs : 1;
+    size_t across = channel_step(layer) * step, along = tap_step(layer) * step;
+    size_t output_step = layer->taps_first ? 1 : taps_of(layer);
+    for (size_t o = 0; o < outputs; o++, gradient += inputs * area, part += output_step)
+        for (size_t t = 0; t < area; t++)
+            for (size_t c = 0; c < inputs; c++)
+                gradient[c * area + t] += part[c * across + t * along];
 }
 
 static void add_parts(const imp_job *job)
 {
     const imp_layer *layer = job->layer;
-    size_t taps = taps_of(layer), outputs = layer->out.channels;
-    size_t output_step = layer->taps_first ? 1 : taps, step = layer->taps_first ? outputs : 1;
+    size_t outputs = layer->out.channels;
     for (size_t block = 0; block < job->pass->blocks; block++) {
-        const float *part = part_of(job, block), *dbias = part + taps * outputs;
-        float *gradient = job->pass->gradients + layer->weight;
-        for (size_t o = 0; o < outputs; o++)
-            for (size_t c = 0; c < layer->inputs; c++)
-                for (size_t t = 0; t < area_of(layer); t++)
-                    *gradient++ += part[o * output_step + place_of(layer, c, t) * step];
+        const float *part = part_of(job, block), *dbias = part + taps_of(layer) * outputs;
+        add_part(layer, part, job->pass->gradients + layer->weight);
         for (size_t o = 0; layer->bias != IMP_NONE && o < outputs; o++)
             job->pass->gradients[layer->bias + o] += dbias[o];
     }
