@@ -10,15 +10,13 @@ information with the blobs tells whether they were found. The peers are PyPI's, 
 (build/bench/venv-dp-means); one that does not install or run is left out, and that is told.
 """
 import argparse
-import json
 import os
 import statistics
 import time
 
-from protocol import HERE, installed, run_inside
+from protocol import add_places, conclude, installed, run_inside
 from run import machine
 
-ROOT = os.path.dirname(HERE)
 PACKAGES = ["numpy", "scikit-learn", "pdc-dp-means", "hdbscan"]
 CLUSTERS, THRESHOLD = 60, 200.0
 
@@ -127,24 +125,17 @@ def main():
     parser.add_argument("--points", type=int, default=10000)
     parser.add_argument("--dimensions", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--library", default=os.path.join(ROOT, "build/release/lib/libimp.so"))
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "bench"))
-    parser.add_argument("--output", default=os.path.join(HERE, "results", "dp-means.json"))
+    add_places(parser, "dp-means.json")
     given = parser.parse_args()
     run_inside(given.build, "venv-dp-means", PACKAGES, given.library)
     report = measure(given)
     print(f"{given.points:,} points of {given.dimensions} dimensions, {CLUSTERS} blobs")
-    for row in report["rows"]:
-        low, high = row["range"]
-        print(
-            f"  {row['peer']:48}{row['seconds']:8.3f} s{row['clusters']:6} clusters, AMI {row['ami']:.3f}"
-            f"{row['peer_over_pyimp']:9.2f}  ({low:.2f}..{high:.2f})"
-        )
-    for name, reason in report["absent"].items():
-        print(f"  absent: {name}: {reason}")
-    with open(given.output, "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=2)
-        file.write("\n")
+    conclude(
+        report,
+        given.output,
+        lambda row: f"{row['peer']:48}{row['seconds']:8.3f} s{row['clusters']:6} clusters, "
+        f"AMI {row['ami']:.3f}{row['peer_over_pyimp']:9.2f}",
+    )
 
 
 if __name__ == "__main__":

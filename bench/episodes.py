@@ -11,7 +11,6 @@ The peers are PyPI's, in a venv of their own (build/bench/venv-episodes); one th
 is left out, and the script says so.
 """
 import argparse
-import json
 import os
 import random
 import shutil
@@ -20,12 +19,11 @@ import subprocess
 import tempfile
 import time
 
-from protocol import HERE, installed, interpreter, pypi_python, run_inside
+from protocol import add_places, conclude, installed, interpreter, pypi_python, run_inside
 from run import machine
 
 WAY, SHOT, QUERIES = 20, 1, 5
 EACH = SHOT + QUERIES
-ROOT = os.path.dirname(HERE)
 PACKAGES = ["torch", "torchvision", "numpy<2", "pandas<3", "setuptools", "wheel", "cython<3", "easyfsl"]
 MEASURED = ["torch", "numpy", "easyfsl", "learn2learn"]
 
@@ -251,9 +249,7 @@ def main():
     parser.add_argument("--data", default="glyphs")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--library", default=os.path.join(ROOT, "build/release/lib/libimp.so"))
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "bench"))
-    parser.add_argument("--output", default=os.path.join(HERE, "results", "episodes.json"))
+    add_places(parser, "episodes.json")
     given = parser.parse_args()
     inside = "IMP_BENCH_INSIDE" in os.environ
     if not inside and pypi_python(given.build, "venv-episodes", PACKAGES)[1] == "PyPI's":
@@ -261,17 +257,11 @@ def main():
     run_inside(given.build, "venv-episodes", PACKAGES, given.library)
     report = measure(given)
     print(f"{report['what']}, of {report['images']:,} images ({report['data']})")
-    for row in report["rows"]:
-        low, high = row["range"]
-        print(
-            f"  {row['peer']:46}{row['episodes_per_second']:>9.0f} /s"
-            f"{row['pyimp_over_peer']:>9.2f}  ({low:.2f}..{high:.2f})"
-        )
-    for name, reason in report["absent"].items():
-        print(f"  absent: {name}: {reason}")
-    with open(given.output, "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=2)
-        file.write("\n")
+    conclude(
+        report,
+        given.output,
+        lambda row: f"{row['peer']:46}{row['episodes_per_second']:>9.0f} /s{row['pyimp_over_peer']:>9.2f}",
+    )
 
 
 if __name__ == "__main__":

@@ -159,6 +159,27 @@ def torch_python(build):
     return pypi_python(build, *TORCH)
 
 
+def add_places(parser, result):
+    """Options that say where the library, the peers' environments and the result file are."""
+    root = os.path.dirname(HERE)
+    parser.add_argument("--library", default=os.path.join(root, "build/release/lib/libimp.so"))
+    parser.add_argument("--build", default=os.path.join(root, "build", "bench"))
+    parser.add_argument("--output", default=os.path.join(HERE, "results", result))
+
+
+def conclude(report, path, line):
+    """Prints a line for each of the report's rows, which have a range, and the absent peers; then
+    writes the report."""
+    for row in report["rows"]:
+        low, high = row["range"]
+        print(f"  {line(row)}  ({low:.2f}..{high:.2f})")
+    for name, reason in report["absent"].items():
+        print(f"  absent: {name}: {reason}")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=2)
+        file.write("\n")
+
+
 def run_inside(build, folder, packages, library):
     """Starts the program again by the Python that has these packages, with pyimp over the library; the
     second time it comes back at once."""
