@@ -16,7 +16,7 @@ enum { EPISODES = 7, COUNT = 40000 };
 
 static float *terms; /* (EPISODES, COUNT) */
 static float expected[COUNT];
-static int wrong; /* cmocka's assertions are for its own thread */
+static _Atomic int wrong; /* cmocka's assertions are for its own thread */
 
 /* Numbers of very different sizes, whose sum depends on the order. */
 static void make_terms(void)
