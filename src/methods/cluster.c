@@ -557,6 +557,18 @@ static imp_status prepare(job *work, imp_error *error)
     return IMP_OK;
 }
 
+/* A state may say that steps were made which left points out. */
+static imp_status check_assigned(const job *work, imp_error *error)
+{
+    for (size_t i = 0; i < work->source->count; i++)
+        if (work->assignment[i] < 0)
+            return imp_fail(error, IMP_EFORMAT,
+                            "'%s' is not what a stopped clustering leaves: point %zu is in no "
+                            "cluster",
+                            work->means->state, i);
+    return IMP_OK;
+}
+
 /* Clusters points; they and the options have been checked. */
 static imp_status run(const imp_point_source *source, const imp_cluster_options *options,
                       const imp_cluster_means *means, const imp_method_info *method,
@@ -584,6 +596,8 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
         status = prepare(&work, error);
     if (status == IMP_OK)
         status = work.hard ? cluster_hard(&work, error) : cluster_softly(&work, error);
+    if (status == IMP_OK && work.means->resume)
+        status = check_assigned(&work, error);
     if (status == IMP_OK && work.clusters.count == 0)
         status = imp_fail(error, IMP_EINVAL, "every cluster was dropped; take a larger lambda");
     if (status == IMP_OK && work.constraints)

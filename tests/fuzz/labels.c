@@ -1,4 +1,6 @@
 /* labels.c - any bytes at all as labels: a class for each point or a sentence, never a crash. */
+#define _GNU_SOURCE /* memfd_create */
+
 #include "base/labels.h"
 #include "fuzz.h"
 

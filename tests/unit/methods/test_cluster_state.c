@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "methods/cluster.h"
+#include "methods/cluster_state.h"
 #include "scratch.h"
 
 enum { POINTS = 3000, DIMENSIONS = 5, CENTERS = 40 };
@@ -151,11 +152,38 @@ static void what_is_not_its_own_is_refused(void **state)
     free(other);
 }
 
+/* Its checksum is right, but nobody was assigned in a pass that is over. */
+static void points_that_were_left_out_are_told(void **state)
+{
+    float *x = draw_points(1);
+    scratch_path path = scratch_file(state, "clustering.state");
+    imp_point_source source = imp_source_of_rows(x, POINTS, DIMENSIONS);
+    imp_cluster_options options = options_of(IMP_ORDER_GIVEN);
+    int32_t assignment[POINTS];
+    memset(assignment, -1, sizeof assignment);
+    imp_cluster_print print;
+    imp_clusters clusters = {0};
+    imp_clusters_restart(&clusters, DIMENSIONS);
+    assert_int_equal(imp_cluster_print_of(&source, &options, &print, NULL), IMP_OK);
+    assert_int_equal(imp_clusters_add(&clusters, -1, 1, NULL, NULL), IMP_OK);
+    const imp_cluster_state over[] = {{.done = POINTS}, {.passes = SIZE_MAX}};
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+        assert_int_equal(imp_cluster_state_save(path.text, &print, &over[i], &clusters, assignment,
+                                                POINTS, NULL),
+                         IMP_OK);
+        refuse(&source, &options, path.text, IMP_EFORMAT);
+    }
+    imp_clusters_release(&clusters);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(same_bits, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_is_not_its_own_is_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(points_that_were_left_out_are_told, scratch_setup,
                                         scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
