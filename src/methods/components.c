@@ -181,7 +181,7 @@ imp_status imp_principal_components(const float *rows, size_t n, size_t d, float
                                     size_t *dimensions, imp_error *error)
 {
     *reduced = NULL;
-    double spread;
+    double spread = 0;
     size_t values;
     reduction r = {.rows =
                        imp_multiply(n, d, &values) ? imp_allocate(values, sizeof *r.rows) : NULL};
