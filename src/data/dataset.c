@@ -45,6 +45,8 @@ void imp_dataset_free(imp_dataset *dataset)
     imp_release(dataset->owned_text);
     imp_release(dataset->owned_pixels);
     imp_release(dataset->owned_vectors);
+    imp_release(dataset->vectors);
+    imp_npy_map_close(&dataset->vector_map);
     if (dataset->map != NULL)
         munmap(dataset->map, dataset->map_size);
     imp_release(dataset);

@@ -10,6 +10,7 @@
 #include <imp/dataset.h>
 
 #include "base/labels.h"
+#include "base/npy_map.h"
 #include "data/fault.h"
 #include "data/source.h"
 
@@ -40,7 +41,8 @@ struct imp_dataset {
     const char *picture_text;
     size_t picture_text_size;
     const uint8_t *pixels; /* (picture_count, channels, size, size) */
-    const float *vectors;  /* instead, in a set of vectors: (picture_count, channels); else NULL */
+    const float **vectors; /* instead, in a set of vectors: (picture_count), each (channels) floats;
+                              else NULL */
 
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     char fingerprint_text[2 * IMP_FINGERPRINT_BYTES + 1];
@@ -55,6 +57,7 @@ struct imp_dataset {
     void *owned_names, *owned_text, *owned_pixels, *owned_vectors;
     void *map;
     size_t map_size;
+    imp_npy_map vector_map; /* files whose rows are vectors */
 };
 
 /* Refuses a set of vectors for `what`, which needs pictures. */

@@ -138,27 +138,42 @@ static imp_status add_names(vectors *of, imp_catalog *catalog, imp_error *error)
 
 /* ---- numbers ---- */
 
-/* Reads all points in the order of the file, stores those with a label, and computes the
+/* Where the vectors will be: in their files, which are mapped, or in memory. */
+static imp_status find_room(vectors *of, imp_dataset *dataset, float **values, imp_error *error)
+{
+    size_t d = of->file.columns, floats;
+    bool mapped;
+    *values = NULL;
+    dataset->vectors = imp_allocate(dataset->picture_count, sizeof *dataset->vectors);
+    if (!dataset->vectors)
+        return imp_fail_memory(error, "the places of points");
+    imp_status status = imp_npy_map_open(&dataset->vector_map, &of->file, &mapped, error);
+    if (status || mapped)
+        return status;
+    if (imp_multiply(dataset->picture_count, d, &floats))
+        *values = dataset->owned_vectors = imp_allocate(floats, sizeof **values);
+    return *values ? IMP_OK
+                   : imp_fail(error, IMP_ENOMEM, "out of memory for %zu points of %zu dimensions",
+                              dataset->picture_count, d);
+}
+
+/* Reads all points in the order of the file, notes where those with a label are, and computes the
  * fingerprint from the dimensions and the class and numbers of every point. */
 static imp_status read_points(vectors *of, imp_dataset *dataset, imp_error *error)
 {
-    size_t d = of->file.columns, n = of->file.rows, floats;
-    float *values = NULL, *rows = imp_allocate(AT_ONCE * d, sizeof *rows);
-    if (imp_multiply(dataset->picture_count, d, &floats))
-        values = imp_allocate(floats, sizeof *values);
-    dataset->owned_vectors = values;
-    dataset->vectors = values;
-    if (!values || !rows) {
+    size_t d = of->file.columns, n = of->file.rows;
+    float *values, *rows = imp_allocate(AT_ONCE * d, sizeof *rows);
+    imp_status status =
+        rows ? find_room(of, dataset, &values, error) : imp_fail_memory(error, "a block of points");
+    if (status) {
         imp_release(rows);
-        return imp_fail(error, IMP_ENOMEM, "out of memory for %zu points of %zu dimensions",
-                        dataset->picture_count, d);
+        return status;
     }
     char head[48];
     int length = snprintf(head, sizeof head, "imp vectors 1, %zu\n", d);
     struct sha256_ctx state;
     sha256_init(&state);
     sha256_update(&state, (size_t)length, (const uint8_t *)head);
-    imp_status status = IMP_OK;
     for (size_t begin = 0; begin < n && !status; begin += AT_ONCE) {
         size_t count = n - begin < AT_ONCE ? n - begin : AT_ONCE;
         status = imp_npy_shards_read(&of->file, begin, count, rows, error);
@@ -168,7 +183,11 @@ static imp_status read_points(vectors *of, imp_dataset *dataset, imp_error *erro
             const float *row = rows + (i - begin) * d;
             sha256_update(&state, strlen(name) + 1, (const uint8_t *)name);
             sha256_update(&state, d * sizeof *row, (const uint8_t *)row);
-            if (label >= 0)
+            if (label < 0)
+                continue;
+            dataset->vectors[of->place[i]] =
+                values ? values + of->place[i] * d : imp_npy_map_row(&dataset->vector_map, i);
+            if (values)
                 memcpy(values + of->place[i] * d, row, d * sizeof *row);
         }
     }

@@ -37,7 +37,7 @@ void imp_images_to_floats(const imp_dataset *dataset, const uint32_t *images, si
         for (size_t i = 0; i < count; i++) {
             const imp_class *entry = &dataset->classes[imp_dataset_class_of(dataset, images[i])];
             size_t point = entry->first_picture + (images[i] - entry->first_image);
-            memcpy(pixels + i * d, dataset->vectors + point * d, d * sizeof *pixels);
+            memcpy(pixels + i * d, dataset->vectors[point], d * sizeof *pixels);
         }
         return;
     }

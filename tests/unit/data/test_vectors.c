@@ -86,7 +86,7 @@ static void check_points(const imp_dataset *dataset, const char *label_of(size_t
     for (size_t c = 0; c < imp_dataset_classes(dataset); c++) {
         imp_class_info about = imp_dataset_class(dataset, c);
         for (size_t i = 0; i < about.images; i++) {
-            const float *row = dataset->vectors + (about.first_image + i) * D;
+            const float *row = dataset->vectors[about.first_image + i];
             size_t point = (size_t)row[0] / 10;
             size_t length = strlen(label_of(point));
             assert_true(point < POINTS && !seen[point] && row[2] == row[0] + 2);
@@ -100,6 +100,49 @@ static void check_points(const imp_dataset *dataset, const char *label_of(size_t
     }
     for (size_t i = 0; i < POINTS; i++)
         assert_int_equal(seen[i], label_of(i)[0] != '\0');
+}
+
+/* 32-bit floats stay in their files, shard by shard; other numbers are read. Both are the same set.
+ */
+static void floats_stay_where_they_are(void **state)
+{
+    set s = make_set(state, few);
+    scratch_path folder = scratch_file(state, "parts");
+    assert_int_equal(mkdir(folder.text, 0777), 0);
+    static const size_t ends[] = {0, 1, 1, 40, POINTS};
+    double wide[POINTS][D];
+    for (size_t p = 0; p + 1 < sizeof ends / sizeof *ends; p++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%zu.npy", folder.text, p);
+        imp_array part = {.dtype = IMP_FLOAT32,
+                          .rank = 2,
+                          .shape = {ends[p + 1] - ends[p], D},
+                          .count = (ends[p + 1] - ends[p]) * D,
+                          .data = s.x[ends[p]]};
+        assert_int_equal(imp_npy_save(path, &part, NULL), IMP_OK);
+    }
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t j = 0; j < D; j++)
+            wide[i][j] = s.x[i][j];
+    char shards[1300];
+    snprintf(shards, sizeof shards, "vectors:%s,%s", folder.text, s.labels.text);
+    imp_dataset *one = open_ok(s.name, NULL), *many_files = open_ok(shards, NULL);
+    assert_int_equal(one->vector_map.count, 1);
+    assert_int_equal(many_files->vector_map.count, 3); /* one shard is empty */
+    assert_null(many_files->owned_vectors);
+    check_points(one, few);
+    check_points(many_files, few);
+    imp_array array = {
+        .dtype = IMP_FLOAT64, .rank = 2, .shape = {POINTS, D}, .count = POINTS * D, .data = wide};
+    assert_int_equal(imp_npy_save(s.points.text, &array, NULL), IMP_OK);
+    imp_dataset *loaded = open_ok(s.name, NULL);
+    assert_int_equal(loaded->vector_map.count, 0);
+    check_points(loaded, few);
+    assert_string_equal(loaded->fingerprint_text, many_files->fingerprint_text);
+    assert_string_equal(loaded->fingerprint_text, one->fingerprint_text);
+    imp_dataset_free(one);
+    imp_dataset_free(many_files);
+    imp_dataset_free(loaded);
 }
 
 static void few_classes_are_split_by_points(void **state)
@@ -157,7 +200,7 @@ static void an_episode_holds_the_vectors(void **state)
     float pixels[8 * D];
     imp_episode_pixels(dataset, &episode, pixels);
     for (size_t i = 0; i < 8; i++)
-        assert_memory_equal(pixels + i * D, dataset->vectors + episode.images[i] * D,
+        assert_memory_equal(pixels + i * D, dataset->vectors[episode.images[i]],
                             D * sizeof *pixels);
     imp_episode_clear(&episode);
     options.augment.flip = 0.5;
@@ -221,6 +264,7 @@ static void opening_survives_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_FOLDER(floats_stay_where_they_are),
         WITH_FOLDER(few_classes_are_split_by_points),
         WITH_FOLDER(many_classes_are_split_by_classes),
         WITH_FOLDER(an_episode_holds_the_vectors),
