@@ -2,7 +2,7 @@
 """Cluster more points than fit in memory: how much memory and time it takes.
 
 usage: bench/larger.py [--imp IMP] [--folder FOLDER] [--gigabytes N] [--copies N] [--rounds N]
-                       [--part prepare|whole|passes] [--output JSON]
+                       [--part prepare|whole|passes|predictions] [--output JSON]
 
 Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for later
 runs), and a folder of shards that are links to it (10, so 40 GB).
@@ -12,8 +12,10 @@ runs), and a folder of shards that are links to it (10, so 40 GB).
 - passes: the time of later passes over the one file when its points are read from the file in
   blocks, and when they are held in memory, as points from a pipe are. It is the difference between a
   clustering with two passes and one with one, so that opening and reading do not count.
+- predictions: the same file classified by a mixture of 100 classes, from the file, which is read twice
+  (what cannot be read is told before anything is printed), and from a pipe, which is read once.
 
-A part keeps the other part's results in the output file.
+A part keeps the other parts' results in the output file.
 """
 import argparse
 import json
@@ -107,6 +109,27 @@ def passes(options, path):
             "file_over_memory": round(one["file"] / one["memory"], 3)}
 
 
+def predictions(options, path):
+    """Seconds of classifying all points: the least of several turns."""
+    folder = options.folder
+    points = numpy.load(path, mmap_mode="r")
+    which = numpy.arange(500) * 7919 % CLUSTERS
+    numpy.save(os.path.join(folder, "support.npy"), points[:500])
+    numpy.save(os.path.join(folder, "classes.npy"), which % 100)
+    mixture = os.path.join(folder, "mixture.safetensors")
+    run([options.imp, "fit", "--support", os.path.join(folder, "support.npy"), "--labels",
+         os.path.join(folder, "classes.npy"), "-o", mixture])
+    taken = {}
+    for _ in range(options.rounds):
+        for kind, source in (("file", path), ("pipe", f"<(cat {path})")):
+            seconds, _, _ = run(f"{options.imp} predict {mixture} {source} "
+                                f"-o {os.path.join(folder, 'found.npy')} >/dev/null", shell=True)
+            taken.setdefault(kind, []).append(round(seconds, 3))
+    least = {kind: min(values) for kind, values in taken.items()}
+    return {"points": len(points), "bytes": os.path.getsize(path), "seconds": taken,
+            "file_over_pipe": round(least["file"] / least["pipe"], 3)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--imp", default="build/release/bin/imp")
@@ -114,7 +137,7 @@ def main():
     parser.add_argument("--gigabytes", type=int, default=4)
     parser.add_argument("--copies", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--part", choices=["prepare", "whole", "passes"])
+    parser.add_argument("--part", choices=["prepare", "whole", "passes", "predictions"])
     parser.add_argument("--output")
     options = parser.parse_args()
     path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
@@ -129,6 +152,8 @@ def main():
         result["whole"] = whole(options, shards, count)
     if options.part in (None, "passes"):
         result["passes"] = passes(options, path)
+    if options.part in (None, "predictions"):
+        result["predictions"] = predictions(options, path)
     text = json.dumps(result, indent=1)
     print(text)
     if options.output:
