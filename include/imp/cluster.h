@@ -109,15 +109,17 @@ typedef struct imp_clustering {
  * Where lambda is not given, the number of clusters is found from a sample of up to 8000 points.
  * One half of the sample is divided into many small groups by Ward's method; the other half, which
  * took no part in that, decides which neighbouring groups are distinct, and those that are not are
- * merged. The clusters start at the means of the remaining groups and no point starts another, so
- * the order of the points does not matter; the lambda reported is the largest squared distance of a
- * point from the mean of its cluster. Clusters with fewer than about ten points in the sample
- * cannot be told apart this way. With fewer than 200 points the radii of a farthest-first traversal
- * are therefore examined as well, r_k being the largest squared distance of any point to the
- * nearest of the first k: if some r_(k-1) / r_k exceeds 4 and k exceeds the number of clusters
- * found so far, lambda is set between the two. With fewer than 32 points only this test is used,
- * with 2 instead of 4. imp_cluster_tune() is the better choice if labelled points of the same kind
- * exist. Scaling all points by a hundred or a thousandth gives the same clusters but for rounding.
+ * merged. In more than 64 dimensions, most of them noise, groups that are two by their own
+ * principal components are divided again. The clusters start at the means of the remaining groups
+ * and no point starts another, so the order of the points does not matter; the lambda reported is
+ * the largest squared distance of a point from the mean of its cluster. Clusters with fewer than
+ * about ten points in the sample cannot be told apart this way. With fewer than 200 points the
+ * radii of a farthest-first traversal are therefore examined as well, r_k being the largest squared
+ * distance of any point to the nearest of the first k: if some r_(k-1) / r_k exceeds 4 and k
+ * exceeds the number of clusters found so far, lambda is set between the two. With fewer than 32
+ * points only this test is used, with 2 instead of 4. imp_cluster_tune() is the better choice if
+ * labelled points of the same kind exist. Scaling all points by a hundred or a thousandth gives the
+ * same clusters but for rounding.
  *
  * A wanted number of clusters is found by Ward's method on a sample or, beyond 500 clusters or an
  * eighth of the points, by a farthest-first traversal; there are fewer only if points coincide or a

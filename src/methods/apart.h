@@ -10,4 +10,11 @@
  * into groups. */
 double imp_evidence_of_two(double *t, size_t count, double *share);
 
+/* The evidence required that two groups of so many points are distinct: a constant plus an amount
+ * per point. Without the latter any non-Gaussian shape would be split once it has enough points. */
+static inline double imp_evidence_required(size_t count)
+{
+    return 5 + 0.03 * (double)count;
+}
+
 #endif

@@ -15,4 +15,10 @@ enum { IMP_MOST_COMPONENTS = 64 };
 imp_status imp_principal_components(const float *rows, size_t n, size_t d, float **reduced,
                                     size_t *dimensions, imp_error *error);
 
+/* Where the points lie in those of the `most` directions of largest variance, up to 16, whose
+ * variance clearly exceeds that of noise; there are *count. scores (most, n), the largest first. d
+ * must exceed `most`. IMP_ENOMEM. */
+imp_status imp_leading_scores(const float *rows, size_t n, size_t d, size_t most, double *scores,
+                              size_t *count, imp_error *error);
+
 #endif

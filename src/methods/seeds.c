@@ -11,10 +11,10 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/apart.h"
-#include "methods/assign.h"
-#include "methods/clusters.h"
 #include "methods/components.h"
+#include "methods/divide.h"
 #include "methods/farthest_first.h"
+#include "methods/grouping.h"
 #include "methods/ward.h"
 
 enum {
@@ -25,7 +25,6 @@ enum {
     GROUP = 6,
     SMALL_GROUP = 3, /* points per group on average */
     FEW = 60,        /* with no more points than this, groups are small */
-    NEIGHBORS = 4,   /* neighbours of a group that it may be merged with */
     AT_ONCE = 10,    /* one in this many groups is merged before means are recomputed */
     FIRST_PASSES = 5,
     PASSES = 3,
@@ -33,10 +32,6 @@ enum {
     POINTS_BY_WARD = 4000,
     LAST_PASSES = 10,
 };
-
-/* The evidence required that two groups are distinct: a constant plus an amount per point. Without
- * the latter any non-Gaussian shape would be split once it has enough points. */
-static const double evidence = 5, evidence_per_point = 0.03;
 
 /* ---- the sample ---- */
 
@@ -89,154 +84,33 @@ static imp_status take_sample(sample *s, const imp_point_source *source, size_t 
     return status;
 }
 
-/* ---- groups ---- */
-
-/* Groups of the first `made` points of a sample; the others test them. */
-typedef struct grouping {
-    const sample *s;
-    size_t made;
-    imp_clusters groups; /* of the reduced points */
-    int32_t *assignment; /* (n) */
-    double least;
-} grouping;
-
-/* A few passes of k-means on the first `made` points; then assigns all points. */
-static imp_status settle(grouping *g, size_t passes, imp_error *error)
-{
-    const sample *s = g->s;
-    imp_point_source made = imp_source_of_rows(s->reduced, g->made, s->q);
-    imp_point_source all = imp_source_of_rows(s->reduced, s->n, s->q);
-    imp_assigner *assigner;
-    size_t changed = 1;
-    imp_status status =
-        imp_assigner_create(&made, NULL, &(imp_crew){.threads = s->threads}, &assigner, error);
-    for (size_t i = 0; i < s->n; i++)
-        g->assignment[i] = -1;
-    for (size_t p = 0; p < passes && changed > 0 && !status; p++) {
-        status =
-            imp_assigner_pass(assigner, &g->groups, INFINITY, 1, g->assignment, &changed, error);
-        size_t before = g->groups.count;
-        if (!status)
-            imp_means_finish(&g->groups, NULL);
-        if (!status && g->groups.count < before)
-            imp_assigner_renumber(assigner, g->groups.moved, g->assignment);
-    }
-    imp_assigner_free(assigner);
-    if (status)
-        return status;
-    for (size_t i = 0; i < s->n; i++)
-        g->assignment[i] = -1;
-    status = imp_assigner_create(&all, NULL, &(imp_crew){.threads = s->threads}, &assigner, error);
-    if (!status)
-        status = imp_assigner_find(assigner, &g->groups, g->assignment, &changed, error);
-    imp_assigner_free(assigner);
-    return status;
-}
-
-/* Starts groups with those numbers, at the means of their points. */
-static imp_status begin_groups(grouping *g, const int32_t *number, size_t count, imp_error *error)
-{
-    const sample *s = g->s;
-    imp_status status = imp_clusters_reserve(&g->groups, count, error);
-    for (size_t c = 0; c < count && !status; c++)
-        status = imp_clusters_add(&g->groups, IMP_UNLABELED, 1, NULL, error);
-    if (status)
-        return status;
-    imp_means_begin(&g->groups);
-    for (size_t i = 0; i < g->made; i++) {
-        double *sum = imp_clusters_sum(&g->groups, (size_t)number[i]);
-        g->groups.weight[number[i]]++;
-        for (size_t j = 0; j < s->q; j++)
-            sum[j] += s->reduced[i * s->q + j];
-    }
-    imp_means_finish(&g->groups, NULL);
-    return IMP_OK;
-}
-
 /* ---- merging ---- */
-
-typedef struct pair {
-    double cost;
-    uint32_t a, b;
-} pair;
-
-static int cheapest_first(const void *x, const void *y)
-{
-    const pair *p = x, *q = y;
-    if (p->cost != q->cost)
-        return (p->cost > q->cost) - (p->cost < q->cost);
-    if (p->a != q->a)
-        return (p->a > q->a) - (p->a < q->a);
-    return (p->b > q->b) - (p->b < q->b);
-}
-
-/* By how much merging two groups would increase the sum of squared distances from the means. */
-static double cost_of(const imp_clusters *groups, size_t a, size_t b)
-{
-    double distance = 0, weight_a = groups->weight[a], weight_b = groups->weight[b];
-    const double *x = imp_clusters_mean(groups, a), *y = imp_clusters_mean(groups, b);
-    for (size_t j = 0; j < groups->dimensions; j++)
-        distance += (x[j] - y[j]) * (x[j] - y[j]);
-    return distance * weight_a * weight_b / (weight_a + weight_b);
-}
 
 /* The memory of a round of merging. */
 typedef struct joining {
-    grouping *g;
-    pair *pairs;       /* (groups * NEIGHBORS) */
+    imp_grouping *g;
+    imp_group_pair *pairs;
     uint32_t *member;  /* (n - made): held-out points, group by group */
     size_t *first;     /* (groups + 1): where each begins */
     double *t, *share; /* (n) */
     bool *joined;      /* (groups) */
+    double least;      /* evidence of a pair that is distinct */
 } joining;
-
-static void near_of_group(size_t a, int worker, void *context)
-{
-    (void)worker;
-    const joining *r = context;
-    const imp_clusters *groups = &r->g->groups;
-    pair *best = r->pairs + a * NEIGHBORS;
-    for (size_t k = 0; k < NEIGHBORS; k++)
-        best[k] = (pair){INFINITY, 0, 0};
-    for (size_t b = 0; b < groups->count; b++) {
-        pair found = {b == a ? INFINITY : cost_of(groups, a, b), (uint32_t)(a < b ? a : b),
-                      (uint32_t)(a < b ? b : a)};
-        for (size_t k = 0; k < NEIGHBORS; k++)
-            if (found.cost < best[k].cost) {
-                pair moved = best[k];
-                best[k] = found;
-                found = moved;
-            }
-    }
-}
-
-/* All pairs of neighbours, each once, cheapest first; returns how many. */
-static size_t list_pairs(joining *r)
-{
-    size_t groups = r->g->groups.count, count = groups * NEIGHBORS, kept = 0;
-    imp_parallel(groups, imp_parallel_threads(r->g->s->threads), near_of_group, r);
-    qsort(r->pairs, count, sizeof *r->pairs, cheapest_first);
-    for (size_t k = 0; k < count && isfinite(r->pairs[k].cost); k++)
-        if (kept == 0 || r->pairs[k].a != r->pairs[kept - 1].a ||
-            r->pairs[k].b != r->pairs[kept - 1].b)
-            r->pairs[kept++] = r->pairs[k];
-    return kept;
-}
 
 static void list_members(joining *r)
 {
-    const grouping *g = r->g;
+    const imp_grouping *g = r->g;
     size_t groups = g->groups.count, begin = 0;
     memset(r->first, 0, (groups + 1) * sizeof *r->first);
-    for (size_t i = g->made; i < g->s->n; i++)
+    for (size_t i = g->made; i < g->count; i++)
         r->first[g->assignment[i] + 1]++;
     for (size_t c = 0; c <= groups; c++)
         begin = r->first[c] += begin;
-    for (size_t i = g->s->n; i-- > g->made;)
+    for (size_t i = g->count; i-- > g->made;)
         r->member[--r->first[g->assignment[i] + 1]] = (uint32_t)i;
     /* Each entry is now that of the group before. */
     memmove(r->first, r->first + 1, groups * sizeof *r->first);
-    r->first[groups] = g->s->n - g->made;
+    r->first[groups] = g->count - g->made;
 }
 
 /* The evidence, beyond what is required, that the held-out points of two groups are from two. */
@@ -250,81 +124,59 @@ static double apart(joining *r, size_t a, size_t b)
         square += (to[j] - from[j]) * (to[j] - from[j]);
     for (size_t side = 0; side < 2 && square > 0; side++)
         for (size_t k = r->first[both[side]]; k < r->first[both[side] + 1]; k++) {
-            const float *x = r->g->s->reduced + r->member[k] * q;
+            const float *x = r->g->rows + r->member[k] * q;
             double product = 0;
             for (size_t j = 0; j < q; j++)
                 product += (x[j] - from[j]) * (to[j] - from[j]);
             r->t[count++] = product / square;
         }
     if (count < 4)
-        return -evidence;
-    return imp_evidence_of_two(r->t, count, r->share) - evidence -
-           evidence_per_point * (double)count;
-}
-
-/* Merges b into a. */
-static void join_groups(imp_clusters *groups, size_t a, size_t b)
-{
-    double all = groups->weight[a] + groups->weight[b];
-    double *to = imp_clusters_mean(groups, a), *from = imp_clusters_mean(groups, b);
-    for (size_t j = 0; j < groups->dimensions; j++)
-        to[j] = (groups->weight[a] * to[j] + groups->weight[b] * from[j]) / all;
-    groups->weight[a] = all;
-    groups->weight[b] = -1;
-}
-
-static void drop_joined(imp_clusters *groups)
-{
-    size_t kept = 0;
-    for (size_t c = 0; c < groups->count; c++)
-        if (groups->weight[c] >= 0) {
-            if (c != kept)
-                imp_clusters_move(groups, c, kept);
-            kept++;
-        }
-    groups->count = kept;
+        return -1;
+    return imp_evidence_of_two(r->t, count, r->share) - imp_evidence_required(count);
 }
 
 /* Merges some of the cheapest pairs that are not distinct; returns how many. */
 static size_t join_some(joining *r)
 {
-    grouping *g = r->g;
-    size_t pairs = list_pairs(r), most = g->groups.count / AT_ONCE + 1, made = 0;
+    imp_grouping *g = r->g;
+    size_t pairs = imp_grouping_pairs(g, r->pairs), most = g->groups.count / AT_ONCE + 1, made = 0;
     list_members(r);
     memset(r->joined, 0, g->groups.count * sizeof *r->joined);
-    g->least = INFINITY;
+    r->least = INFINITY;
     for (size_t k = 0; k < pairs && made < most; k++) {
         size_t a = r->pairs[k].a, b = r->pairs[k].b;
         if (r->joined[a] || r->joined[b])
             continue;
         double found = apart(r, a, b);
         if (found > 0) {
-            g->least = fmin(g->least, found + evidence);
+            r->least = fmin(r->least, found + imp_evidence_required(0));
             continue;
         }
         r->joined[a] = r->joined[b] = true;
-        join_groups(&g->groups, a, b);
+        imp_grouping_join(g, a, b);
         made++;
     }
-    drop_joined(&g->groups);
+    imp_grouping_drop_joined(g);
     return made;
 }
 
-static imp_status join_until_apart(grouping *g, imp_error *error)
+static imp_status join_until_apart(imp_grouping *g, double *least, imp_error *error)
 {
-    size_t n = g->s->n, groups = g->groups.count;
+    size_t n = g->count, groups = g->groups.count;
     joining r = {.g = g,
-                 .pairs = imp_allocate(groups * NEIGHBORS, sizeof *r.pairs),
+                 .pairs = imp_allocate(groups * IMP_GROUP_NEIGHBORS, sizeof *r.pairs),
                  .member = imp_allocate(n, sizeof *r.member),
                  .first = imp_allocate(groups + 2, sizeof *r.first),
                  .t = imp_allocate(n, sizeof *r.t),
                  .share = imp_allocate(n, sizeof *r.share),
-                 .joined = imp_allocate(groups, sizeof *r.joined)};
+                 .joined = imp_allocate(groups, sizeof *r.joined),
+                 .least = INFINITY};
     imp_status status = r.pairs && r.member && r.first && r.t && r.share && r.joined
-                            ? settle(g, FIRST_PASSES, error)
+                            ? imp_grouping_settle(g, FIRST_PASSES, error)
                             : imp_fail_memory(error, "groups of points");
     while (!status && g->groups.count > 1 && join_some(&r) > 0)
-        status = settle(g, PASSES, error);
+        status = imp_grouping_settle(g, PASSES, error);
+    *least = r.least;
     imp_release(r.pairs);
     imp_release(r.member);
     imp_release(r.first);
@@ -375,29 +227,28 @@ static imp_status place_seeds(imp_seeds *seeds, const sample *s, const int32_t *
 
 static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted, imp_error *error)
 {
-    grouping g = {.s = s,
-                  .made = wanted > 0 ? s->n : s->n / 2,
-                  .assignment = imp_allocate(s->n, sizeof *g.assignment),
-                  .least = INFINITY};
-    imp_clusters_restart(&g.groups, s->q);
-    size_t count = wanted;
+    imp_grouping g;
+    size_t count = wanted, made = wanted > 0 ? s->n : s->n / 2;
     if (wanted == 0) {
-        count = g.made / (g.made > FEW ? GROUP : SMALL_GROUP);
+        count = made / (made > FEW ? GROUP : SMALL_GROUP);
         count = count > MOST_GROUPS ? MOST_GROUPS : count;
     }
-    imp_status status = g.assignment ? IMP_OK : imp_fail_memory(error, "groups of points");
+    imp_status status = imp_grouping_create(&g, s->reduced, s->n, s->q, made, s->threads, error);
     if (!status)
-        status = imp_ward(s->reduced, g.made, s->q, count, s->threads, g.assignment, error);
+        status = imp_ward(s->reduced, made, s->q, count, s->threads, g.assignment, error);
     if (!status)
-        status = begin_groups(&g, g.assignment, count, error);
+        status = imp_grouping_begin(&g, g.assignment, count, error);
     if (!status)
-        status = wanted > 0 ? settle(&g, LAST_PASSES, error) : join_until_apart(&g, error);
+        status = wanted > 0 ? imp_grouping_settle(&g, LAST_PASSES, error)
+                            : join_until_apart(&g, &seeds->least, error);
+    size_t groups = g.groups.count;
+    bool noisy = s->q < s->d && s->q < IMP_MOST_COMPONENTS; /* beyond the components is noise */
+    if (!status && wanted == 0 && noisy)
+        status = imp_divide(s->rows, s->n, s->d, s->threads, g.assignment, &groups, error);
     if (!status)
-        status = place_seeds(seeds, s, g.assignment, g.groups.count, error);
+        status = place_seeds(seeds, s, g.assignment, groups, error);
     seeds->groups = count;
-    seeds->least = g.least;
-    imp_clusters_release(&g.groups);
-    imp_release(g.assignment);
+    imp_grouping_release(&g);
     return status;
 }
 
