@@ -140,6 +140,11 @@ def easyfsl(_, images):
         def get_labels(self):
             return self.label
 
+    class Sampler(torch.utils.data.Sampler):  # easyfsl hands it a set that PyTorch has stopped to take
+        def __init__(self, data_source=None):
+            pass
+
+    TaskSampler.__bases__ = (Sampler,)
     tasks = Set()
     sampler = TaskSampler(tasks, n_way=WAY, n_shot=SHOT, n_query=QUERIES, n_tasks=10**6)
     return iter(
