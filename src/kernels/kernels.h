@@ -315,6 +315,11 @@ typedef struct imp_kernels {
     void (*weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,
                          const double *z, size_t count, double *sum);
 
+    /* Adds dimensions begin .. end-1 of each row, one after the other, to those of row cluster[i]
+     * of `sums`, to the same bits in every variant. */
+    void (*add_rows)(size_t dimensions, size_t begin, size_t end, const float *rows,
+                     const int32_t *cluster, size_t count, double *sums);
+
     /* First layer, 1..IMP_FIRST_MAX_CHANNELS input channels; taps = 9 * channels in the order
      * (channel, row, column) of PyTorch's weights. Computes the sums of the patches (taps) and
      * their Gram matrix (taps, taps); both are overwritten. */

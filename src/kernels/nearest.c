@@ -24,7 +24,7 @@ float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *or
     float rest = 0;
     for (; j < dimensions; j++)
         rest += (x[j] - origin[j]) * (x[j] - origin[j]);
-    return (float)(total(sum) + rest);
+    return rough_total(sum) + rest;
 }
 
 void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
@@ -79,17 +79,18 @@ typedef struct leader {
 _Static_assert(sizeof(leader) * IMP_NEAREST_POINTS <= sizeof(int32_t) * IMP_LEADERS,
                "the leaders of all points fit");
 
-/* Compares POINTS points with one panel. */
-INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const mask start[VECTORS],
-                       const int32_t *panel, int32_t first, leader *leaders)
+/* Compares POINTS points with the first `vectors` vectors of a panel. */
+INLINE void meet_panel(bool at_once, size_t vectors, size_t pairs, const int16_t *rows,
+                       const mask start[VECTORS], const int32_t *panel, int32_t first,
+                       leader *leaders)
 {
     mask score[POINTS][VECTORS];
-    score_centers(at_once ? PAIRS_AT_ONCE : PAIRS, POINTS, pairs, rows, start, panel + WIDTH,
-                  score);
+    score_centers(at_once ? PAIRS_AT_ONCE : PAIRS, POINTS, vectors, pairs, rows, start,
+                  panel + WIDTH, score);
 #pragma GCC unroll 8
     for (size_t r = 0; r < POINTS; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++) {
+        for (size_t v = 0; v < vectors; v++) {
             leader *l = &leaders[r];
             mask better = score[r][v] > l->best;
             mask number =
@@ -100,20 +101,30 @@ INLINE void meet_panel(bool at_once, size_t pairs, const int16_t *rows, const ma
         }
 }
 
-/* Combines the leaders of all lanes. */
-static void settle(const leader *l, int32_t *center, int32_t *best, int32_t *second)
+/* Compares `points` points with one panel, in which `left` centers are yet to be met. */
+INLINE void meet_all(bool at_once, size_t points, size_t left, size_t pairs, const int16_t *rows,
+                     const mask start[VECTORS], const int32_t *panel, int32_t first,
+                     leader *leaders)
 {
-    *best = *second = INT32_MIN, *center = 0;
-    for (int32_t i = 0; i < LANES; i++) {
-        int32_t score = l->best[i], next = l->second[i];
-        int32_t loser = score > *best ? *best : score;
-        if (score > *best) {
-            *best = score;
-            *center = l->center[i] + i;
-        }
-        *second = loser > *second ? loser : *second;
-        *second = next > *second ? next : *second;
-    }
+    if (left <= LANES)
+        for (size_t i = 0; i < points; i += POINTS)
+            meet_panel(at_once, 1, pairs, rows + i * 2 * pairs, start, panel, first, leaders + i);
+    else
+        for (size_t i = 0; i < points; i += POINTS)
+            meet_panel(at_once, VECTORS, pairs, rows + i * 2 * pairs, start, panel, first,
+                       leaders + i);
+}
+
+/* Combines the leaders of all lanes. */
+INLINE void settle(const leader *l, int32_t *center, int32_t *best, int32_t *second)
+{
+    int32_t others[LANES] __attribute__((aligned(64)));
+    *best = largest_whole(l->best);
+    size_t lane = (size_t)__builtin_ctz(bits_at_least(l->best, (mask)zero() + *best));
+    *center = ((const int32_t *)&l->center)[lane] + (int32_t)lane;
+    *(mask *)others = l->best;
+    others[lane] = INT32_MIN;
+    *second = largest_whole(larger_whole(*(const mask *)others, l->second));
 }
 
 void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
@@ -122,7 +133,6 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
 {
     leader *led = (leader *)leaders;
     bool at_once = adds_at_once();
-    size_t halves_per_row = imp_row_halves(dimensions);
     size_t size = VARIANT(nearest_panel)(dimensions);
     for (size_t i = 0; i < IMP_NEAREST_POINTS; i++) {
         led[i].best = led[i].second = (mask)zero() + INT32_MIN;
@@ -132,12 +142,12 @@ void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, flo
         const int32_t *panel = packed + first / WIDTH * size;
         mask start[VECTORS];
         begin_scores(panel, ratio, start);
-        for (size_t i = 0; i < points && at_once; i += POINTS)
-            meet_panel(true, halves_per_row / 2, rows + i * halves_per_row, start, panel,
-                       (int32_t)first, led + i);
-        for (size_t i = 0; i < points && !at_once; i += POINTS)
-            meet_panel(false, halves_per_row / 2, rows + i * halves_per_row, start, panel,
-                       (int32_t)first, led + i);
+        if (at_once)
+            meet_all(true, points, end - first, imp_row_halves(dimensions) / 2, rows, start, panel,
+                     (int32_t)first, led);
+        else
+            meet_all(false, points, end - first, imp_row_halves(dimensions) / 2, rows, start, panel,
+                     (int32_t)first, led);
     }
     for (size_t i = 0; i < points; i++)
         settle(&led[i], &center[i], &best[i], &second[i]);
@@ -164,7 +174,8 @@ size_t VARIANT(nearest_above)(size_t dimensions, const int16_t *row, float ratio
         const int32_t *panel = packed + *begin / WIDTH * size;
         mask start[VECTORS], score[1][VECTORS];
         begin_scores(panel, ratio, start);
-        score_centers(PAIRS, 1, imp_row_halves(dimensions) / 2, row, start, panel + WIDTH, score);
+        score_centers(PAIRS, 1, VECTORS, imp_row_halves(dimensions) / 2, row, start, panel + WIDTH,
+                      score);
         for (size_t v = 0; v < VECTORS; v++) {
             mask enough = score[0][v] >= least;
             for (size_t i = 0; any(enough) && i < LANES; i++)

@@ -46,26 +46,28 @@ INLINE void begin_scores(const int32_t *panel, float ratio, mask start[VECTORS])
     }
 }
 
-/* score[r][v] = the scores of `points` rows of `words` words each with the centers of a panel. */
-INLINE void score_centers(product kind, size_t points, size_t words, const void *rows,
-                          const mask start[VECTORS], const int32_t *centers, mask score[][VECTORS])
+/* score[r][v] = the scores of `points` rows of `words` words each with the centers of a panel, of
+ * which the first `vectors` vectors are looked at. */
+INLINE void score_centers(product kind, size_t points, size_t vectors, size_t words,
+                          const void *rows, const mask start[VECTORS], const int32_t *centers,
+                          mask score[][VECTORS])
 {
     const row_word *row = rows;
 #pragma GCC unroll 8
     for (size_t r = 0; r < points; r++)
 #pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++)
+        for (size_t v = 0; v < vectors; v++)
             score[r][v] = start[v];
     for (size_t j = 0; j < words; j++) {
         mask c[VECTORS];
 #pragma GCC unroll 4
-        for (size_t v = 0; v < VECTORS; v++)
+        for (size_t v = 0; v < vectors; v++)
             c[v] = *(const mask_unaligned *)(centers + j * WIDTH + v * LANES);
 #pragma GCC unroll 8
         for (size_t r = 0; r < points; r++) {
             mask word = (mask)zero() + row[r * words + j];
 #pragma GCC unroll 4
-            for (size_t v = 0; v < VECTORS; v++)
+            for (size_t v = 0; v < vectors; v++)
                 score[r][v] = add_product(kind, score[r][v], word, c[v]);
         }
     }

@@ -92,7 +92,7 @@ INLINE void write_scores(product kind, size_t words, const int32_t *rows, const 
                          const int32_t *centers, int32_t *to, size_t stride)
 {
     mask score[POINTS][VECTORS];
-    score_centers(kind, POINTS, words, rows, start, centers, score);
+    score_centers(kind, POINTS, VECTORS, words, rows, start, centers, score);
 #pragma GCC unroll 8
     for (size_t r = 0; r < POINTS; r++)
 #pragma GCC unroll 4
@@ -167,11 +167,7 @@ int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int3
         *(mask *)(row + g * LANES) = at;
         scores += depth[g] * LANES;
     }
-    int32_t lanes[LANES] __attribute__((aligned(64))), largest = INT32_MIN;
-    *(mask *)lanes = all;
-    for (size_t i = 0; i < LANES; i++)
-        largest = lanes[i] > largest ? lanes[i] : largest;
-    return largest;
+    return largest_whole(all);
 }
 
 /* Always writes a whole vector of numbers: what is too many is overwritten, or stays within the

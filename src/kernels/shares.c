@@ -1,6 +1,6 @@
 /*
  * shares.c - softmax: from log densities to responsibilities (shares) that sum to 1, and sums of
- * rows weighted by them.
+ * rows, weighted by them or not.
  */
 #include <math.h>
 #include <string.h>
@@ -142,5 +142,27 @@ void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t 
         for (size_t i = 0; i < count; i++)
             part += z[i] * rows[which[i] * dimensions + j];
         sum[j] += part;
+    }
+}
+
+/* ---- sums of the rows of each cluster ---- */
+
+enum { AHEAD = 16, LINE = 16 }; /* rows prefetched ahead, and floats of a cache line */
+
+void VARIANT(add_rows)(size_t dimensions, size_t begin, size_t end, const float *rows,
+                       const int32_t *cluster, size_t count, double *sums)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float *x = rows + i * dimensions;
+        const float *coming = rows + (i + AHEAD < count ? i + AHEAD : i) * dimensions;
+        double *sum = sums + (size_t)cluster[i] * dimensions;
+        size_t j = begin;
+        for (size_t l = begin; l < end; l += LINE)
+            __builtin_prefetch(coming + l);
+        __builtin_prefetch(coming + end - 1); /* on another cache line if rows are not aligned */
+        for (; j + DOUBLES <= end; j += DOUBLES)
+            *(wide_unaligned *)(sum + j) += load_as_doubles(x + j);
+        for (; j < end; j++)
+            sum[j] += x[j];
     }
 }

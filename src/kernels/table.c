@@ -48,6 +48,7 @@ const imp_kernels VARIANT(kernels) = {
     .normalize = VARIANT(normalize),
     .exponentials = VARIANT(exponentials),
     .weighted_sum = VARIANT(weighted_sum),
+    .add_rows = VARIANT(add_rows),
     .first_moments = VARIANT(first_moments),
     .first_forward = VARIANT(first_forward),
     .first_backward = VARIANT(first_backward),

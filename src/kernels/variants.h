@@ -88,5 +88,7 @@ void VARIANT(normalize)(size_t count, double most, double *score);
 void VARIANT(exponentials)(size_t count, double *score);
 void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,
                            const double *z, size_t count, double *sum);
+void VARIANT(add_rows)(size_t dimensions, size_t begin, size_t end, const float *rows,
+                       const int32_t *cluster, size_t count, double *sums);
 
 #endif

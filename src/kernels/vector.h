@@ -143,6 +143,19 @@ INLINE four_doubles load_four_as_doubles(const float *p)
 #endif
 }
 
+/* DOUBLES floats as doubles. */
+INLINE wide load_as_doubles(const float *p)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (wide)_mm512_cvtps_pd(_mm256_loadu_ps(p));
+#elif LANES == 8 && defined(__AVX2__)
+    return (wide)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    typedef float some __attribute__((vector_size(DOUBLES * 4), aligned(4), may_alias));
+    return __builtin_convertvector(*(const some *)p, wide);
+#endif
+}
+
 /* a where m is set (all bits or none), elsewhere b */
 INLINE vec choose(mask m, vec a, vec b)
 {
@@ -294,6 +307,21 @@ INLINE mask smaller_whole(mask a, mask b)
 #endif
 }
 
+/* The largest lane. */
+INLINE int32_t largest_whole(mask v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_reduce_max_epi32((__m512i)v);
+#else
+    int32_t lanes[LANES] __attribute__((aligned(64))), most;
+    *(mask *)lanes = v;
+    most = lanes[0];
+    for (size_t i = 1; i < LANES; i++)
+        most = lanes[i] > most ? lanes[i] : most;
+    return most;
+#endif
+}
+
 /* Whether any lane of m is set. */
 INLINE bool any(mask m)
 {
@@ -327,6 +355,16 @@ INLINE uint32_t to_bits(mask m)
     for (size_t i = 0; i < LANES; i++)
         bits |= (uint32_t)(m[i] != 0) << i;
     return bits;
+#endif
+}
+
+/* A bit for each lane in which a is at least b. */
+INLINE uint32_t bits_at_least(mask a, mask b)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_cmpge_epi32_mask((__m512i)a, (__m512i)b);
+#else
+    return to_bits(a >= b);
 #endif
 }
 

@@ -469,7 +469,8 @@ static imp_status do_block(pass *p, size_t *changed, imp_error *error)
     for (size_t part = 0; part < parts; part++)
         *changed += a->changed[part];
     if (p->summing && !a->reader.order)
-        imp_sum_points(p->clusters, p->rows, p->assignment + p->begin, p->end - p->begin, &a->crew);
+        imp_sum_points(p->clusters, p->rows, p->assignment + p->begin, p->end - p->begin,
+                       a->line.frame.kernels, &a->crew);
     if (!a->reader.order)
         imp_spill_leave(&a->bounds_room, p->begin, p->end);
     return imp_crew_done(&a->crew, p->begin, p->end, error);
@@ -535,7 +536,8 @@ imp_status imp_assigner_pass_from(imp_assigner *a, imp_clusters *clusters, doubl
     imp_status status = do_pass(&p, changed, error);
     *done = p.end;
     if (!status && a->reader.order)
-        status = imp_sum_source(clusters, a->source, a->reader.most, assignment, &a->crew, error);
+        status = imp_sum_source(clusters, a->source, a->reader.most, assignment,
+                                a->line.frame.kernels, &a->crew, error);
     return status ? status : imp_exchange_sums(clusters, &a->crew, error);
 }
 

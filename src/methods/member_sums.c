@@ -11,29 +11,24 @@ typedef struct summing {
     size_t count;
     const int32_t *assignment; /* (count) */
     imp_clusters *clusters;
-    size_t first_slice; /* of this rank: ranks sum different dimensions */
+    const imp_kernels *kernels;
+    size_t begin, end; /* the dimensions of this rank: ranks sum different ones */
+    size_t width;      /* of these, those that one thread sums over all points */
 } summing;
 
 enum {
-    SLICE = 16, /* dimensions that one thread sums over all points: a cache line of floats */
-    AHEAD = 16  /* prefetch distance in points, beyond what processors predict */
+    SLICE = 16,         /* dimensions that are not divided: a cache line of floats */
+    MOST_SUMS = 1 << 15 /* sums that stay in the L2 cache */
 };
 
 static void sum_slice(size_t slice, int worker, void *context)
 {
     (void)worker;
     const summing *s = context;
-    size_t d = s->clusters->dimensions, begin = (s->first_slice + slice) * SLICE;
-    size_t end = d - begin < SLICE ? d : begin + SLICE;
-    for (size_t i = 0; i < s->count; i++) {
-        const float *x = s->rows + i * d;
-        const float *coming = s->rows + (i + AHEAD < s->count ? i + AHEAD : i) * d;
-        __builtin_prefetch(coming + begin);
-        __builtin_prefetch(coming + end - 1); /* on another cache line if rows are not aligned */
-        double *sum = imp_clusters_sum(s->clusters, (size_t)s->assignment[i]);
-        for (size_t j = begin; j < end; j++)
-            sum[j] += x[j];
-    }
+    size_t begin = s->begin + slice * s->width;
+    s->kernels->add_rows(s->clusters->dimensions, begin,
+                         s->end - begin < s->width ? s->end : begin + s->width, s->rows,
+                         s->assignment, s->count, s->clusters->sum);
 }
 
 static size_t slices_of(size_t dimensions)
@@ -41,20 +36,38 @@ static size_t slices_of(size_t dimensions)
     return (dimensions + SLICE - 1) / SLICE;
 }
 
-void imp_sum_points(imp_clusters *clusters, const float *rows, const int32_t *assignment,
-                    size_t count, const imp_crew *crew)
+/* The dimensions summed by rank r. */
+static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin, size_t *end)
 {
-    summing s = {.rows = rows, .count = count, .assignment = assignment, .clusters = clusters};
-    size_t end;
+    imp_ranks_share(ranks, r, slices_of(d), begin, end);
+    *begin = *begin * SLICE < d ? *begin * SLICE : d;
+    *end = *end * SLICE < d ? *end * SLICE : d;
+}
+
+void imp_sum_points(imp_clusters *clusters, const float *rows, const int32_t *assignment,
+                    size_t count, const imp_kernels *kernels, const imp_crew *crew)
+{
+    summing s = {.rows = rows,
+                 .count = count,
+                 .assignment = assignment,
+                 .clusters = clusters,
+                 .kernels = kernels};
+    int threads = imp_parallel_threads(crew->threads);
+    size_t most = MOST_SUMS / (clusters->count + 1) / SLICE;
     for (size_t i = 0; i < count; i++)
         clusters->weight[assignment[i]]++;
-    imp_ranks_share(crew->ranks, imp_rank_of(crew->ranks), slices_of(clusters->dimensions),
-                    &s.first_slice, &end);
-    imp_parallel(end - s.first_slice, imp_parallel_threads(crew->threads), sum_slice, &s);
+    dimensions_of(crew->ranks, imp_rank_of(crew->ranks), clusters->dimensions, &s.begin, &s.end);
+    /* as many as possible, so that points are read once and in long pieces */
+    size_t slices = (slices_of(s.end - s.begin) + (size_t)threads - 1) / (size_t)threads;
+    most = most > 0 ? most : 1;
+    slices = slices > 0 ? slices : 1;
+    s.width = SLICE * (slices < most ? slices : most);
+    imp_parallel((s.end - s.begin + s.width - 1) / s.width, threads, sum_slice, &s);
 }
 
 imp_status imp_sum_source(imp_clusters *clusters, const imp_point_source *source, size_t most,
-                          const int32_t *assignment, const imp_crew *crew, imp_error *error)
+                          const int32_t *assignment, const imp_kernels *kernels,
+                          const imp_crew *crew, imp_error *error)
 {
     imp_reader reader;
     size_t n = source->count;
@@ -64,18 +77,10 @@ imp_status imp_sum_source(imp_clusters *clusters, const imp_point_source *source
         const float *rows;
         status = imp_reader_read(&reader, begin, count, &rows, error);
         if (!status)
-            imp_sum_points(clusters, rows, assignment + begin, count, crew);
+            imp_sum_points(clusters, rows, assignment + begin, count, kernels, crew);
     }
     imp_reader_release(&reader);
     return status;
-}
-
-/* The dimensions summed by rank r. */
-static void dimensions_of(const imp_ranks *ranks, int r, size_t d, size_t *begin, size_t *end)
-{
-    imp_ranks_share(ranks, r, slices_of(d), begin, end);
-    *begin = *begin * SLICE < d ? *begin * SLICE : d;
-    *end = *end * SLICE < d ? *end * SLICE : d;
 }
 
 /* Sends what this rank has in `packed`, from first[rank] on, and takes what the others have. */

@@ -7,6 +7,7 @@
 #ifndef IMP_METHODS_MEMBER_SUMS_H
 #define IMP_METHODS_MEMBER_SUMS_H
 
+#include "kernels/kernels.h"
 #include "methods/clusters.h"
 #include "methods/crew.h"
 #include "methods/point_source.h"
@@ -14,11 +15,12 @@
 /* Adds rows(count, dimensions) to the sums and weights of their clusters; of the sums, each rank to
  * the dimensions that are its own. */
 void imp_sum_points(imp_clusters *clusters, const float *rows, const int32_t *assignment,
-                    size_t count, const imp_crew *crew);
+                    size_t count, const imp_kernels *kernels, const imp_crew *crew);
 
 /* The same for all points of a source, read `most` at a time. */
 imp_status imp_sum_source(imp_clusters *clusters, const imp_point_source *source, size_t most,
-                          const int32_t *assignment, const imp_crew *crew, imp_error *error);
+                          const int32_t *assignment, const imp_kernels *kernels,
+                          const imp_crew *crew, imp_error *error);
 
 /* Every rank receives the dimensions that others have summed. */
 imp_status imp_exchange_sums(imp_clusters *clusters, const imp_crew *crew, imp_error *error);

@@ -159,6 +159,41 @@ static void test_weighted_sum(void **state)
     }
 }
 
+/* To the bit, and only the dimensions that were asked for. */
+static void test_add_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, SUMS = 3 };
+    imp_random random = imp_random_start(5, 0, 0);
+    for (size_t d = 1; d < 80; d += 3) {
+        double *before = draw(&random, SUMS * d, 1), *expected = malloc(SUMS * d * sizeof *before);
+        double *sums = malloc(SUMS * d * sizeof *sums);
+        float *rows = malloc(ROWS * d * sizeof *rows);
+        int32_t cluster[ROWS];
+        size_t begin = imp_random_below(&random, (uint32_t)d);
+        size_t end = begin + 1 + imp_random_below(&random, (uint32_t)(d - begin));
+        for (size_t i = 0; i < ROWS * d; i++)
+            rows[i] = (float)imp_random_normal(&random);
+        memcpy(expected, before, SUMS * d * sizeof *before);
+        for (size_t i = 0; i < ROWS; i++) {
+            cluster[i] = (int32_t)imp_random_below(&random, SUMS);
+            for (size_t j = begin; j < end; j++)
+                expected[(size_t)cluster[i] * d + j] += rows[i * d + j];
+        }
+        for (size_t v = 0; v < VARIANTS; v++) {
+            if (!variant(v))
+                continue;
+            memcpy(sums, before, SUMS * d * sizeof *sums);
+            variant(v)->add_rows(d, begin, end, rows, cluster, ROWS, sums);
+            assert_memory_equal(sums, expected, SUMS * d * sizeof *sums);
+        }
+        free(before);
+        free(expected);
+        free(sums);
+        free(rows);
+    }
+}
+
 /* Rows of whole numbers up to `most`, as int16_t and float. */
 static void draw_whole(imp_random *random, size_t count, int most, int16_t *rows, float *floats)
 {
@@ -350,9 +385,8 @@ static void test_scores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_weighted_sum),
+        cmocka_unit_test(test_distances),    cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_weighted_sum), cmocka_unit_test(test_add_rows),
         cmocka_unit_test(test_scores),
     };
     return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
