@@ -301,8 +301,9 @@ typedef struct imp_kernels {
      * place of a float. */
     void (*shares)(size_t count, const double *score, double most, float *share);
 
-    /* scaled[i] = share[i], divided by the sum of all. */
-    void (*scale_shares)(size_t count, const float *share, float *scaled);
+    /* scaled[i] = share[i], divided by the sum of all. Returns how many of the results are at least
+     * that of `chosen`. */
+    size_t (*scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
 
     /* Softmax in double precision, in place; `most` is the largest score. */
     void (*normalize)(size_t count, double most, double *score);

@@ -38,14 +38,19 @@ void VARIANT(shares)(size_t count, const double *score, double most, float *shar
         store_first(share + i, exponential(load_scores(score + i, count - i, most)), count - i);
 }
 
-void VARIANT(scale_shares)(size_t count, const float *share, float *scaled)
+size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, float *scaled)
 {
     vec sum = zero();
     for (size_t i = 0; i < count; i += LANES)
         sum += load_first(share + i, count - i);
-    vec factor = splat(1 / rough_total(sum));
-    for (size_t i = 0; i < count; i += LANES)
-        store_first(scaled + i, load_first(share + i, count - i) * factor, count - i);
+    vec factor = splat(1 / rough_total(sum)), least = splat(share[chosen]) * factor;
+    size_t enough = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        vec here = load_first(share + i, count - i) * factor;
+        store_first(scaled + i, here, count - i);
+        enough += (size_t)__builtin_popcount(to_bits(here >= least) & first_bits(count - i));
+    }
+    return enough;
 }
 
 /* ---- doubles ---- */

@@ -83,7 +83,7 @@ void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances);
 void VARIANT(shares)(size_t count, const double *score, double most, float *share);
-void VARIANT(scale_shares)(size_t count, const float *share, float *scaled);
+size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
 void VARIANT(normalize)(size_t count, double most, double *score);
 void VARIANT(exponentials)(size_t count, double *score);
 void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,

@@ -297,8 +297,8 @@ static void write_probabilities(const job *work, workspace *w, size_t count, dou
         float *share = &w->share[w->class[i]];
         *share = *share > w->candidate_share[i] ? *share : w->candidate_share[i];
     }
-    kernels->scale_shares(outcomes, w->share, probability);
-    imp_agree(probability, outcomes, chosen);
+    if (kernels->scale_shares(outcomes, w->share, chosen, probability) != 1)
+        imp_agree(probability, outcomes, chosen);
 }
 
 /* Decides on point r, which is query q, and writes the result unless q is IMP_NO_CLUSTER; returns

@@ -84,7 +84,11 @@ static void check_shares(const imp_kernels *kernels, const double *score, size_t
     for (size_t i = 0; i < count; i++)
         assert_true(fabs(probability[i] - exp(score[i] - most)) <
                     1e-5 * exp(score[i] - most) + 2e-38);
-    kernels->scale_shares(count, probability, probability);
+    size_t chosen = count / 2, enough = 0;
+    size_t found = kernels->scale_shares(count, probability, chosen, probability);
+    for (size_t i = 0; i < count; i++)
+        enough += probability[i] >= probability[chosen];
+    assert_int_equal(found, enough);
     kernels->normalize(count, most, share);
     double *exponential = malloc(count * sizeof *exponential);
     for (size_t i = 0; i < count; i++)
