@@ -258,7 +258,7 @@ def table(result):
 def measured_before(options):
     """The other parts' configurations in the file that this run writes, and the peers they had."""
     try:
-        with open(os.path.join(options.output, "engine.json")) as f:
+        with open(os.path.join(options.output, options.file)) as f:
             old = json.load(f)
     except FileNotFoundError:
         return [], {}
@@ -274,7 +274,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help="parts, separated by commas: " + ", ".join(PARTS))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--isa", choices=ISA, help="hold imp and BLAS to this instruction set")
+    parser.add_argument("--isa", choices=ISA, help="hold imp, faiss and BLAS to this instruction set; writes engine-ISA.json")
     parser.add_argument("--quick", action="store_true",
                         help="one round of small sizes, to see that everything works")
     parser.add_argument("--debian", action="store_true", help="Debian's peers, not PyPI's")
@@ -292,6 +292,7 @@ def parse():
     if options.quick:
         options.rounds = 1
     options.build = os.path.abspath(options.build)
+    options.file = f"engine-{options.isa}.json" if options.isa else "engine.json"
     options.output = options.output or (options.build if options.quick
                                         else os.path.join(HERE, "results"))
     return options
@@ -319,7 +320,7 @@ def main():
         config.update({"date": date, "load": here["load_at_start"]})
     kept, peers = measured_before(options)
     arguments = [os.path.relpath(a, ROOT) if a.startswith("/") else a for a in sys.argv[1:]]
-    cluster.write("engine.json", {
+    cluster.write(options.file, {
         "command": " ".join(["bench/engine.py"] + arguments),
         "date": date,
         "imp": options.hellos.get("imp"), "machine": here, "peers": {**peers, **options.hellos},

@@ -23,10 +23,11 @@ TORCH = ("venv-torch", ["torch", "numpy", "setuptools"])  # some gigabytes
 ISA = {
     "avx512": {"IMP_ISA": "avx512"},
     "avx2": {"IMP_ISA": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "DNNL_MAX_CPU_ISA": "AVX2",
-             "ATEN_CPU_CAPABILITY": "avx2", "OPENBLAS_CORETYPE": "Haswell", "PEAK_ISA": "avx2"},
+             "ATEN_CPU_CAPABILITY": "avx2", "OPENBLAS_CORETYPE": "Haswell",
+             "FAISS_SIMD_LEVEL": "AVX2", "PEAK_ISA": "avx2"},
     "portable": {"IMP_ISA": "portable", "ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41",
                  "ATEN_CPU_CAPABILITY": "default", "OPENBLAS_CORETYPE": "Nehalem",
-                 "PEAK_ISA": "portable"},
+                 "FAISS_SIMD_LEVEL": "NONE", "PEAK_ISA": "portable"},
 }
 
 
