@@ -4,8 +4,6 @@
 #ifndef IMP_METHODS_RULE_H
 #define IMP_METHODS_RULE_H
 
-#include <stdbool.h>
-
 #include <imp/rule.h>
 #include <imp/status.h>
 
