@@ -1,12 +1,25 @@
 /* point_views.c - opens files of views as one source of points. */
 #include "cli/point_views.h"
 
+#include <math.h>
+
+#include "base/error.h"
 #include "model/model.h"
 
-static imp_status embed(const void *context, const float *rows, size_t count, float *out,
-                        imp_error *error)
+/* A model may make infinity of large values; further on, points are taken to be finite. */
+static imp_status embed(const void *context, const float *rows, size_t begin, size_t count,
+                        float *out, imp_error *error)
 {
-    return imp_model_embed(context, rows, count, 0, out, error);
+    const imp_point_views *views = context;
+    size_t d = imp_model_info_of(views->model)->dimensions;
+    imp_status status = imp_model_embed(views->model, rows, count, 0, out, error);
+    for (size_t i = 0; i < count * d && !status; i++)
+        if (!isfinite(out[i]))
+            status = imp_fail(error, IMP_EINVAL,
+                              "%s: what the model makes of row %zu is not finite; its values must "
+                              "be about as large as those that the model was trained on",
+                              views->path, begin + i / d);
+    return status;
 }
 
 static int through_model(const char *command, const imp_model *model, const char *path,
@@ -14,12 +27,14 @@ static int through_model(const char *command, const imp_model *model, const char
 {
     const imp_model_info *info = imp_model_info_of(model);
     imp_error error;
+    views->model = model;
+    views->path = path;
     if (views->source.dimensions != info->channels)
         return imp_complain(IMP_EXIT_FAILURE, command,
                             "%s: its points have %zu dimensions, but %s needs %zu", path,
                             views->source.dimensions, info->name, info->channels);
     if (imp_mapped_source_create(&views->embedded, &views->file[0].source, info->dimensions, embed,
-                                 model, 0, &error))
+                                 views, 0, &error))
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     views->source = views->embedded.source;
     views->dimensions[0] = info->dimensions;

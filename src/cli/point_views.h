@@ -14,6 +14,8 @@ typedef struct imp_point_views {
     size_t dimensions[IMP_MOST_TEXTS]; /* columns of each */
     imp_point_file file[IMP_MOST_TEXTS];
     imp_beside_source beside;
+    const struct imp_model *model; /* that embeds them, */
+    const char *path;              /* and their file */
     imp_mapped_source embedded;
     bool once; /* points can be read once */
 } imp_point_views;

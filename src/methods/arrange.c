@@ -97,9 +97,10 @@ static imp_status read_far(const imp_point_source *rest, size_t begin, size_t co
     return status;
 }
 
-static imp_status map_rows(const void *context, const float *rows, size_t count, float *out,
-                           imp_error *error)
+static imp_status map_rows(const void *context, const float *rows, size_t begin, size_t count,
+                           float *out, imp_error *error)
 {
+    (void)begin;
     return imp_metric_apply(context, rows, NULL, count, 0, out, error);
 }
 

@@ -19,7 +19,7 @@ static imp_status map_all(const imp_mapped_source *mapped, size_t begin, size_t 
         some = count - done < reader.most ? count - done : reader.most;
         status = imp_reader_read(&reader, begin + done, some, &rows, error);
         if (!status)
-            status = mapped->map(mapped->context, rows, some, out + done * d, error);
+            status = mapped->map(mapped->context, rows, begin + done, some, out + done * d, error);
     }
     return status;
 }

@@ -10,9 +10,10 @@
 
 #include "methods/point_source.h"
 
-/* out(count, ...) = what becomes of these rows, each by itself. */
-typedef imp_status imp_map_rows(const void *context, const float *rows, size_t count, float *out,
-                                imp_error *error);
+/* out(count, ...) = what becomes of these rows, each by itself; `begin` is the number of the first.
+ */
+typedef imp_status imp_map_rows(const void *context, const float *rows, size_t begin, size_t count,
+                                float *out, imp_error *error);
 
 typedef struct imp_mapped_source {
     imp_point_source source; /* with the labels of the points */

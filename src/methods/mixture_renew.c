@@ -28,9 +28,10 @@ size_t imp_mixture_stranger_number(const imp_clusters *clusters, size_t c)
     return number;
 }
 
-static imp_status join(const void *context, const float *rows, size_t count, float *out,
-                       imp_error *error)
+static imp_status join(const void *context, const float *rows, size_t begin, size_t count,
+                       float *out, imp_error *error)
 {
+    (void)begin;
     const imp_mixture *mixture = context;
     return imp_views_apply(&mixture->views, rows, count, mixture->clusters.dimensions, out, error);
 }

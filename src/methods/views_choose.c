@@ -100,10 +100,10 @@ typedef struct slice {
     size_t first, width, of;
 } slice;
 
-static imp_status cut(const void *context, const float *rows, size_t count, float *out,
-                      imp_error *error)
+static imp_status cut(const void *context, const float *rows, size_t begin, size_t count,
+                      float *out, imp_error *error)
 {
-    (void)error;
+    (void)begin, (void)error;
     const slice *part = context;
     for (size_t i = 0; i < count; i++)
         memcpy(out + i * part->width, rows + i * part->of + part->first, part->width * sizeof *out);

@@ -117,3 +117,19 @@ assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "f
     [[ "$output" == *"--model embeds points with one view, but these have 2"* ]]
     [ ! -e no.safetensors ]
 }
+
+@test "a model of vectors: points of which it makes infinity are refused, with their row" {
+    model=(--model run/model.safetensors)
+    npy huge.npy 'np.where((np.arange(160) == 57)[:, None], 3e38, np.load("x.npy")).astype("f4")'
+    refused="huge.npy: what the model makes of row 57 is not finite"
+    for preset in auto paper; do
+        run "$IMP" fit --support x.npy --labels y.npy --unlabeled huge.npy "${model[@]}" --preset $preset \
+            -o huge.safetensors
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"$refused"* ]]
+        [ ! -e huge.safetensors ]
+    done
+    run "$IMP" fit --support huge.npy --labels y.npy "${model[@]}" -o huge.safetensors
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"$refused"* ]]
+}

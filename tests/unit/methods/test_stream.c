@@ -257,10 +257,10 @@ static void holds_out_the_same_points(void **state)
     free(all);
 }
 
-static imp_status twice(const void *context, const float *rows, size_t count, float *out,
-                        imp_error *error)
+static imp_status twice(const void *context, const float *rows, size_t begin, size_t count,
+                        float *out, imp_error *error)
 {
-    (void)error;
+    (void)begin, (void)error;
     const size_t *d = context;
     for (size_t i = 0; i < count * *d; i++)
         out[i] = 2 * rows[i];
