@@ -365,7 +365,7 @@ class Episodes:
             library.imp_episode_clear(ctypes.byref(drawn))
 
     def __repr__(self) -> str:
-        task = self[0]
+        task = self._draw(self.first)  # also where there are none
         shape = f"{task.way} classes, {task.supports} supports, {task.queries} queries"
         if task.unlabeled_count:
             shape += f", {task.unlabeled_count} unlabelled"

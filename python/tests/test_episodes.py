@@ -38,6 +38,8 @@ class Drawn(unittest.TestCase):
             repr(tasks),
             f"Episodes({self.data!r}: 2 classes, 2 supports, 6 queries, 2 unlabelled; without end)",
         )
+        none = pyimp.Episodes(self.data, way=2, shot=1, queries=3, count=0)
+        self.assertIn("6 queries; 0 episodes", repr(none))
         self.assertEqual(repr(pyimp.methods.Method("em")), "Method('em')")
 
     def test_numbers_that_c_has_no_room_for_are_refused(self):
