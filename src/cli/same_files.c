@@ -33,7 +33,7 @@ static uint64_t add_file(uint64_t sum, int descriptor, off_t size)
     static char piece[PIECE];
     off_t last = size > PIECE ? size - PIECE : 0;
     for (off_t i = 0, before = -1; i < PIECES; i++) {
-        off_t at = size > (off_t)PIECES * PIECE ? last / (PIECES - 1) * i : i * PIECE;
+        off_t at = size > (off_t)PIECES * PIECE ? last * i / (PIECES - 1) : i * PIECE;
         if (at >= size || at == before)
             break;
         ssize_t got = pread(descriptor, piece, sizeof piece, at);
