@@ -127,8 +127,8 @@ static imp_status judge(const division *v, question *q, imp_error *error)
         gather(v, q, rows, points);
         status = imp_leading_scores(rows, m, d, DIRECTIONS, scores, &directions, error);
     }
-    double *sorted = scores + DIRECTIONS * m, *room = sorted + m;
     for (size_t k = 0; k < directions && !status; k++) {
+        double *sorted = scores + DIRECTIONS * m, *room = sorted + m;
         memcpy(sorted, scores + k * m, m * sizeof *sorted);
         qsort(sorted, m, sizeof *sorted, compare_doubles);
         for (size_t start = 1; start <= STARTS; start++)
