@@ -322,8 +322,8 @@ class Episodes:
             "seed": _parameters.count(seed, "seed", 0, _parameters.MOST_SEED),
             "labeled_fraction": labeled_fraction,
         }
-        for name, value in numbers.items():
-            self._given[name] = _parameters.count(value, name, 0, _parameters.MOST_CLUSTERS)
+        for name, number in numbers.items():
+            self._given[name] = _parameters.count(number, name, 0, _parameters.MOST_CLUSTERS)
         self._made: _api.EpisodeOptions | None = None
         self._draw(first)  # whether it can be done does not depend on chance
 
