@@ -7,6 +7,7 @@
 
 #include <imp/cluster.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "label/labelling.h"
@@ -30,18 +31,12 @@ static size_t default_pieces(size_t count)
     return wanted < 1 ? 1 : wanted > count / 3 + 1 ? count / 3 + 1 : wanted;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(const double *values, size_t count)
 {
     double *sorted = malloc(count * sizeof *sorted), median = NAN;
     if (sorted) {
         memcpy(sorted, values, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, by_value);
+        qsort(sorted, count, sizeof *sorted, imp_compare_doubles);
         median = sorted[count / 2];
     }
     free(sorted);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -167,12 +168,6 @@ static winner find_winner(const weighing *found)
     return best;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static imp_status make_room(weighing *found, imp_error *error)
 {
     const imp_trial_points *points = &found->at->points;
@@ -226,7 +221,7 @@ static void take_winner(const weighing *found, imp_choice *choice)
         choice->loss += said->loss[best.variance * found->all + i] / (double)found->all;
     choice->accuracy = (double)right_of(found, said) / (double)found->all;
     memcpy(choice->distance, said->distance, found->all * sizeof *choice->distance);
-    qsort(choice->distance, found->all, sizeof *choice->distance, compare_numbers);
+    qsort(choice->distance, found->all, sizeof *choice->distance, imp_compare_doubles);
     choice->distance_count = found->all;
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/first_failure.h"
 #include "base/memory.h"
@@ -58,12 +59,6 @@ typedef struct division {
 } division;
 
 /* ---- one group, or two ---- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Tries to divide scores(m) at a quartile; room has 2 m numbers. If that is better than *best,
  * upper(m) tells how. */
@@ -130,7 +125,7 @@ static imp_status judge(const division *v, question *q, imp_error *error)
     for (size_t k = 0; k < directions && !status; k++) {
         double *sorted = scores + DIRECTIONS * m, *room = sorted + m;
         memcpy(sorted, scores + k * m, m * sizeof *sorted);
-        qsort(sorted, m, sizeof *sorted, compare_doubles);
+        qsort(sorted, m, sizeof *sorted, imp_compare_doubles);
         for (size_t start = 1; start <= STARTS; start++)
             try_cut(scores + k * m, m, sorted[start * (m - 1) / (STARTS + 1)], room, &q->evidence,
                     upper);

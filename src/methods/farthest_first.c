@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "methods/gaussian.h"
 
 enum {
     PART = 1 << 14,    /* values that one thread measures at a time */
@@ -65,16 +66,6 @@ static size_t farthest(const imp_traversal *traversal)
     return row;
 }
 
-static double squared_distance(const float *a, const float *b, size_t dimensions)
-{
-    double sum = 0;
-    for (size_t j = 0; j < dimensions; j++) {
-        double difference = (double)a[j] - b[j];
-        sum += difference * difference;
-    }
-    return sum;
-}
-
 /* A block of points to measure against the center. */
 typedef struct block {
     const imp_traversal *traversal;
@@ -90,7 +81,7 @@ static void measure_part(size_t part, int worker, void *context)
     size_t d = traversal->reader.source->dimensions, begin = part * b->part;
     size_t end = b->count - begin < b->part ? b->count : begin + b->part;
     for (size_t i = begin; i < end; i++) {
-        double distance = squared_distance(b->rows + i * d, traversal->center, d);
+        double distance = imp_distance_between(b->rows + i * d, traversal->center, d);
         if (distance < traversal->distance[b->begin + i])
             traversal->distance[b->begin + i] = distance;
     }

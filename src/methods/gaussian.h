@@ -30,6 +30,17 @@ static inline double imp_squared_distance(const float *x, const double *mean, si
            ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+/* |a - b|^2 of two points, summed in order. */
+static inline double imp_distance_between(const float *a, const float *b, size_t dimensions)
+{
+    double sum = 0;
+    for (size_t j = 0; j < dimensions; j++) {
+        double difference = (double)a[j] - b[j];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
 /* The logarithm of the density's normalising constant, (2 pi sigma)^(-d/2). */
 static inline double imp_log_normalizer(double sigma, size_t dimensions)
 {

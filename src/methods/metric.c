@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/first_failure.h"
 #include "base/memory.h"
@@ -33,17 +34,11 @@ const char *imp_metric_name(imp_metric_kind kind)
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double imp_median(double *values, size_t count)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof *values, compare_numbers);
+    qsort(values, count, sizeof *values, imp_compare_doubles);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 

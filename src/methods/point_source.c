@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -159,12 +160,6 @@ imp_status imp_reader_read(imp_reader *reader, size_t begin, size_t count, const
 
 /* ---- location and spread ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 imp_status imp_source_center(const imp_point_source *source, float *origin, double *radius,
                              imp_error *error)
 {
@@ -190,7 +185,7 @@ imp_status imp_source_center(const imp_point_source *source, float *origin, doub
         for (size_t j = 0; j < d; j++)
             square[s] += pow(rows[s * d + j] - (double)origin[j], 2);
     imp_reader_release(&sample);
-    qsort(square, seen, sizeof *square, compare_doubles);
+    qsort(square, seen, sizeof *square, imp_compare_doubles);
     double most = seen > 0 ? square[seen - 1 - seen / 10] : 0;
     *radius = most > 0 ? SEVERAL * sqrt(most) : INFINITY;
     return status;

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kernels/kernels.h"
+#include "methods/gaussian.h"
 #include "methods/points.h"
 
 enum {
@@ -51,16 +52,6 @@ typedef struct graph {
 
 /* ---- neighbours ---- */
 
-static double squared_distance(const float *a, const float *b, size_t d)
-{
-    double sum = 0;
-    for (size_t j = 0; j < d; j++) {
-        double difference = (double)a[j] - b[j];
-        sum += difference * difference;
-    }
-    return sum;
-}
-
 /* Inserts point `other` among the nearest so far; ties go to the first. */
 static void insert(uint32_t *neighbor, double *distance, size_t *count, size_t most, uint32_t other,
                    double far)
@@ -92,7 +83,7 @@ static void find_neighbors(graph *g, size_t i, const float *product)
     /* The products are inaccurate for points that nearly coincide, so recompute. */
     for (size_t k = 0; k < count; k++) {
         const float *other = g->rows + neighbor[k] * g->d;
-        distance[k] = squared_distance(g->rows + i * g->d, other, g->d);
+        distance[k] = imp_distance_between(g->rows + i * g->d, other, g->d);
     }
 }
 

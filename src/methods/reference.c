@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare_doubles.h"
 #include "base/error.h"
 #include "base/first_failure.h"
 #include "base/memory.h"
@@ -117,12 +118,6 @@ static imp_status find_factor(imp_reference *reference, const float *x, size_t n
     return status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the first `measured` distances keeps those of points whose class has another point, in
  * ascending order; returns their number. */
 static size_t keep_known(const int32_t *label, size_t count, double *distance, size_t measured)
@@ -136,7 +131,7 @@ static size_t keep_known(const int32_t *label, size_t count, double *distance, s
         if (another)
             distance[known++] = distance[i];
     }
-    qsort(distance, known, sizeof *distance, compare_numbers);
+    qsort(distance, known, sizeof *distance, imp_compare_doubles);
     return known;
 }
 

@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "methods/clusters.h"
+#include "methods/gaussian.h"
 
 enum {
     SAMPLE = 512,  /* points */
@@ -53,16 +54,6 @@ static int32_t label_of(const trial *t, size_t i)
     return imp_source_label(t->plan->source, t->number[i]);
 }
 
-static double distance_between(const float *a, const float *b, size_t d)
-{
-    double sum = 0;
-    for (size_t j = 0; j < d; j++) {
-        double difference = (double)a[j] - b[j];
-        sum += difference * difference;
-    }
-    return sum;
-}
-
 static void lead(trial *t, size_t i)
 {
     size_t d = t->plan->source->dimensions;
@@ -74,7 +65,8 @@ static void lead(trial *t, size_t i)
         bool may = imp_may_join(label, label_of(t, other));
         t->compared += may;
         t->all++;
-        near = near || (may && distance_between(t->rows + i * d, t->rows + other * d, d) <= lambda);
+        near = near ||
+               (may && imp_distance_between(t->rows + i * d, t->rows + other * d, d) <= lambda);
     }
     if (!near)
         t->leader[t->leaders++] = i;
