@@ -247,9 +247,10 @@ def table(result):
     peers = ", ".join(f"{name}: {hello['version']} ({hello['blas']})"
                       for name, hello in sorted(result["peers"].items()) if name != "imp")
     loads = [c.get("load", result["machine"]["load_at_start"]) for c in result["configurations"]]
+    rounds = sorted({len(c["rounds"]) for c in result["configurations"]})
     lines += ["", f"{result['machine']['cpu']}, {result['threads']} threads, imp with "
               f"{result['imp']['isa']}; load {min(loads):.1f} to {max(loads):.1f} at the start; "
-              f"{result['rounds_per_configuration']} rounds on "
+              f"{' or '.join(map(str, rounds))} rounds on "
               f"{result['date'][:10]}. Peers are {result['peers_from']}, but where Debian's are named: "
               f"{peers}."]
     return "\n".join(lines)
