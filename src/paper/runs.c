@@ -12,10 +12,11 @@
 
 /* Schedules: the number of updates, the update of the first halving of the learning rate, and the
  * updates between halvings. FULL is the paper's for Omniglot. CUT ends it early, when the rate is a
- * 16th and little changes any more; SHORT scales it down; MINI and MINI_SHORT scale down the
- * paper's schedule for mini-ImageNet, of 100,000 updates. */
+ * 16th and little changes any more; HALF and SHORT scale it down; MINI and MINI_SHORT scale down
+ * the paper's schedule for mini-ImageNet, of 100,000 updates. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
+#define HALF 10000, 2000, 1000
 #define SHORT 5000, 1000, 500
 #define MINI 30000, 6000, 6000
 #define MINI_SHORT 10000, 2000, 2000
@@ -77,12 +78,12 @@ static const imp_paper_run runs[] = {
 
     {"semi-5way-1shot-imp",                  "omniglot-semi-5way-1shot",  "",                                  FULL,  3},
     {"semi-5way-1shot-prototypes",           "omniglot-semi-5way-1shot",  "--method prototypes",               FULL,  1},
-    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                FULL,  1},
-    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                 FULL,  1},
+    {"semi-5way-1shot-neighbors",            "omniglot-semi-5way-1shot",  "--method neighbors",                HALF,  1},
+    {"semi-5way-1shot-soft-kmeans-cluster",  "omniglot-semi-5way-1shot",  REN,                                 HALF,  1},
     {"semi-5way-5shot-imp",                  "omniglot-semi-5way-5shot",  "",                                  FULL,  1},
-    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",               FULL,  1},
-    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                FULL,  1},
-    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                 FULL,  1},
+    {"semi-5way-5shot-prototypes",           "omniglot-semi-5way-5shot",  "--method prototypes",               HALF,  1},
+    {"semi-5way-5shot-neighbors",            "omniglot-semi-5way-5shot",  "--method neighbors",                HALF,  1},
+    {"semi-5way-5shot-soft-kmeans-cluster",  "omniglot-semi-5way-5shot",  REN,                                 HALF,  1},
     {"semi-20way-1shot-imp",                 "omniglot-semi-20way-1shot", "",                                  FULL,  1},
     {"semi-20way-1shot-prototypes",          "omniglot-semi-20way-1shot", "--method prototypes",               FULL,  1},
     {"semi-20way-1shot-neighbors",           "omniglot-semi-20way-1shot", "--method neighbors",                FULL,  1},
@@ -101,14 +102,14 @@ static const imp_paper_run runs[] = {
     {"ablation-em-no-prior",                 "omniglot-semi-5way-1shot",  "--method em --no-prior",            SHORT, 1},
     {"ablation-dp-means",                    "omniglot-semi-5way-1shot",  "--method dp-means",                 SHORT, 1},
 
-    {"accumulation-1shot-16-episodes",       "omniglot-accumulation",     "",                                  FULL,  1},
+    {"accumulation-1shot-16-episodes",       "omniglot-accumulation",     "",                                  HALF,  1},
     {"accumulation-1shot-1-episode",         "omniglot-accumulation",     "--accumulate 1",                    FULL,  1},
-    {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--shot 5",                          FULL,  1},
+    {"accumulation-5shot-16-episodes",       "omniglot-accumulation",     "--shot 5",                          HALF,  1},
     {"accumulation-5shot-1-episode",         "omniglot-accumulation",     "--shot 5 --accumulate 1",           FULL,  1},
 
     /* Ours, not the paper's. */
     {"own-imp",                              "omniglot-own",              "",                                  FULL,  1},
-    {"mini-own-imp",                         "mini-imagenet-own",         "",                                  MINI,  1},
+    {"mini-own-imp",                         "mini-imagenet-own",         "",                                  MINI_SHORT, 1},
 
     {"mini-5way-1shot-imp",              "mini-imagenet-5way-1shot", "",                                  MINI, 1},
     {"mini-5way-1shot-prototypes",       "mini-imagenet-5way-1shot", "--method prototypes",               MINI, 1},
@@ -129,17 +130,16 @@ static const imp_paper_run runs[] = {
 
     {"mini-5way-reptile",                "mini-imagenet-reptile",    "",                                  STEADY(100000), 1},
 
-    {"mini-semi-5way-1shot-imp",                 "mini-imagenet-semi-5way-1shot", "",                    MINI, 1},
-    {"mini-semi-5way-1shot-prototypes",          "mini-imagenet-semi-5way-1shot", "--method prototypes", MINI, 1},
-    {"mini-semi-5way-1shot-neighbors",           "mini-imagenet-semi-5way-1shot", "--method neighbors",  MINI, 1},
-    {"mini-semi-5way-1shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-1shot", REN,                   MINI, 1},
-    {"mini-semi-5way-5shot-imp",                 "mini-imagenet-semi-5way-5shot", "",                    MINI, 1},
-    {"mini-semi-5way-5shot-prototypes",          "mini-imagenet-semi-5way-5shot", "--method prototypes", MINI, 1},
-    {"mini-semi-5way-5shot-neighbors",           "mini-imagenet-semi-5way-5shot", "--method neighbors",  MINI, 1},
-    {"mini-semi-5way-5shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-5shot", REN,                   MINI, 1},
+    {"mini-semi-5way-1shot-imp",                 "mini-imagenet-semi-5way-1shot", "",                    MINI_SHORT, 1},
+    {"mini-semi-5way-1shot-prototypes",          "mini-imagenet-semi-5way-1shot", "--method prototypes", MINI_SHORT, 1},
+    {"mini-semi-5way-1shot-neighbors",           "mini-imagenet-semi-5way-1shot", "--method neighbors",  MINI_SHORT, 1},
+    {"mini-semi-5way-1shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-1shot", REN,                   MINI_SHORT, 1},
+    {"mini-semi-5way-5shot-imp",                 "mini-imagenet-semi-5way-5shot", "",                    MINI_SHORT, 1},
+    {"mini-semi-5way-5shot-prototypes",          "mini-imagenet-semi-5way-5shot", "--method prototypes", MINI_SHORT, 1},
+    {"mini-semi-5way-5shot-neighbors",           "mini-imagenet-semi-5way-5shot", "--method neighbors",  MINI_SHORT, 1},
+    {"mini-semi-5way-5shot-soft-kmeans-cluster", "mini-imagenet-semi-5way-5shot", REN,                   MINI_SHORT, 1},
 
-    /* Ablations of mini-semi-5way-1shot, to be compared with each other. */
-    {"mini-ablation-imp",         "mini-imagenet-semi-5way-1shot", "",                       MINI_SHORT, 1},
+    /* Ablations of mini-semi-5way-1shot, to be compared with its IMP. */
     {"mini-ablation-imp-tied",    "mini-imagenet-semi-5way-1shot", "--method imp-tied",      MINI_SHORT, 1},
     {"mini-ablation-map-dp",      "mini-imagenet-semi-5way-1shot", "--method map-dp",        MINI_SHORT, 1},
     {"mini-ablation-em",          "mini-imagenet-semi-5way-1shot", "--method em",            MINI_SHORT, 1},

@@ -242,8 +242,8 @@ END
     both=("${tiny[@]}" --data mini.pack)
     run --separate-stderr "$IMP" paper tied "${both[@]}"
     [ "$status" -eq 0 ]
-    [ "$(ls out/mini-imagenet | tr '\n' ' ')" = "README.md mini-ablation-imp-seed1.json \
-mini-ablation-imp-tied-seed1.json " ]
+    [ "$(ls out/mini-imagenet | tr '\n' ' ')" = "README.md mini-ablation-imp-tied-seed1.json \
+mini-semi-5way-1shot-imp-seed1.json " ]
     grep -q '^| one variance | IMP, tied | 48.6 ± 0.4 | [0-9.]* ± [0-9.]* |' \
         out/mini-imagenet/README.md
     grep -q '^| one variance | IMP, tied | 93.5 ± 0.3 | [0-9.]* ± [0-9.]* |' out/omniglot/README.md
