@@ -1,20 +1,18 @@
-/* datasets.h - the paper's two datasets: their schedules and folders. */
+/* datasets.h - the paper's two datasets: their names, schedules and folders. */
 #ifndef IMP_PAPER_DATASETS_H
 #define IMP_PAPER_DATASETS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <imp/status.h>
 
 enum { IMP_PAPER_DATASETS = 2 };
 
 typedef struct imp_paper_dataset {
-    const char *name;                         /* name of its results folder, and of its recipes */
-    const char *title;                        /* its usual spelling */
-    int64_t updates, halve_from, halve_every; /* the paper's schedule */
-    const char *schedule;                     /* a sentence about it, for the report */
-    size_t side, channels;                    /* of its pictures */
+    const char *name;      /* name of its results folder, and of its recipes */
+    const char *title;     /* its usual spelling */
+    const char *schedule;  /* a sentence about the paper's schedule, for the report */
+    size_t side, channels; /* of its pictures */
 } imp_paper_dataset;
 
 /* Dataset number `index`, which is below IMP_PAPER_DATASETS. */

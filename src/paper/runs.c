@@ -12,10 +12,12 @@
 
 /* Schedules: the number of updates, the update of the first halving of the learning rate, and the
  * updates between halvings. FULL is the paper's for Omniglot. CUT ends it early, when the rate is a
- * 16th and little changes any more; HALF and SHORT scale it down; MINI and MINI_SHORT scale down
- * the paper's schedule for mini-ImageNet, of 100,000 updates. */
+ * 16th and little changes any more; CUT_8 does the same to that of omniglot-alphabets-8, whose
+ * updates of 8 episodes are a fifth as many; HALF and SHORT scale it down; MINI and MINI_SHORT
+ * scale down the paper's schedule for mini-ImageNet, of 100,000 updates. */
 #define FULL 20000, 4000, 2000
 #define CUT 12000, 4000, 2000
+#define CUT_8 2400, 800, 400
 #define HALF 10000, 2000, 1000
 #define SHORT 5000, 1000, 500
 #define MINI 30000, 6000, 6000
@@ -109,6 +111,7 @@ static const imp_paper_run runs[] = {
 
     /* Ours, not the paper's. */
     {"own-imp",                              "omniglot-own",              "",                                  FULL,  1},
+    {"alphabets-imp-8-episodes",             "omniglot-alphabets-8",      "",                                  CUT_8, 1},
     {"mini-own-imp",                         "mini-imagenet-own",         "",                                  MINI_SHORT, 1},
 
     {"mini-5way-1shot-imp",              "mini-imagenet-5way-1shot", "",                                  MINI, 1},
@@ -184,13 +187,13 @@ static imp_status apply_changes(imp_settings *settings, const char *changes, imp
     return IMP_OK;
 }
 
-/* The number of updates that a run's schedule was made for: the paper's, if its halvings are the
- * paper's and the run may just end early. */
-static int64_t whole_schedule(const imp_paper_run *run)
+/* The number of updates that a run's schedule was made for: the recipe's, if its halvings are the
+ * recipe's and the run may just end early. */
+static int64_t whole_schedule(const imp_paper_run *run, const imp_settings *recipe)
 {
-    const imp_paper_dataset *about = imp_paper_dataset_at(imp_paper_dataset_of(run->recipe));
-    bool as_paper = run->halve_from == about->halve_from && run->halve_every == about->halve_every;
-    return as_paper ? about->updates : run->updates;
+    bool as_recipe =
+        run->halve_from == recipe->halve_from && run->halve_every == recipe->halve_every;
+    return as_recipe && run->updates < recipe->updates ? recipe->updates : run->updates;
 }
 
 imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *data, int64_t updates,
@@ -202,6 +205,7 @@ imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *da
         status = apply_changes(settings, run->changes, error);
     if (status)
         return status;
+    double whole = (double)whole_schedule(run, settings);
     settings->data = data;
     settings->seed = seed;
     settings->updates = updates > 0 ? updates : run->updates;
@@ -210,7 +214,7 @@ imp_status imp_paper_settings(const imp_paper_run *run, int seed, const char *da
     if (updates > 0 && settings->fade_until > 0)
         settings->fade_until = updates;
     if (updates > 0 && run->halve_every > 0) {
-        double made = (double)updates, whole = (double)whole_schedule(run);
+        double made = (double)updates;
         settings->halve_from = (int64_t)(made * (double)run->halve_from / whole);
         settings->halve_every = (int64_t)(made * (double)run->halve_every / whole);
     }

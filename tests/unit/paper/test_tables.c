@@ -124,7 +124,7 @@ static void settings_follow_the_table(void **state)
     imp_settings_clear(&settings);
 }
 
-/* Halvings at the paper's updates are of its whole schedule, which a run may end early; others are
+/* Halvings at the recipe's updates are of its whole schedule, which a run may end early; others are
  * of the run's own. */
 static void schedules_are_scaled(void **state)
 {
@@ -133,10 +133,12 @@ static void schedules_are_scaled(void **state)
         const char *run;
         int64_t updates, from, every;
     } cases[] = {
-        {"alphabets-imp", 20000, 4000, 2000}, /* which ends at 12,000 by itself */
+        {"alphabets-imp", 20000, 4000, 2000},         /* which ends at 12,000 by itself */
+        {"alphabets-imp-8-episodes", 4000, 800, 400}, /* at 2,400 */
         {"modes-imp", 500, 100, 50},
         {"5way-1shot-graph", 1000, 100, 100},
         {"mini-5way-1shot-graph", 8000, 1500, 1500},
+        {"mini-5way-5shot-graph", 9000, 1500, 1500}, /* longer than its recipe */
         {"mini-5way-5shot-imp", 100000, 20000, 20000},
         {"5way-1shot-maml", 1000, 0, 0},
     };
