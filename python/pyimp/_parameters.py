@@ -32,17 +32,28 @@ def count(value: Any, name: str, least: int, most: int) -> int:
     return whole
 
 
-def refuse_sparse(X: Any) -> None:
+def place(value: Any, length: int, what: str) -> int:
+    """The number of one of `length` things, counted from the end if it is negative."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}s are asked for by one whole number each, not by {value!r}") from None
+    if not -length <= whole < length:
+        raise IndexError(f"there is no {what} {whole} among {length}")
+    return whole % length
+
+
+def refuse_sparse(X: Any, name: str = "X") -> None:
     if hasattr(X, "toarray"):
         raise TypeError(
-            "X is sparse, and points are dense here; X.toarray() makes them so where that fits into memory, "
-            "and of many columns something like TruncatedSVD(100).fit_transform(X) keeps what matters"
+            f"{name} is sparse, and points are dense here; {name}.toarray() makes them so where that fits into "
+            f"memory, and of many columns something like TruncatedSVD(100).fit_transform({name}) keeps what matters"
         )
 
 
 def points(X: Any, name: str) -> np.ndarray:
     """Rows of 32-bit floats, for what is no estimator. That they are finite is left to the library."""
-    refuse_sparse(X)
+    refuse_sparse(X, name)
     given = np.asarray(X)
     if given.ndim != 2 or given.dtype.kind == "c":
         raise ValueError(
@@ -55,6 +66,8 @@ def points(X: Any, name: str) -> np.ndarray:
 def labels(values: Any, name: str, count: int) -> np.ndarray:
     """An integer for each point, as the library takes them."""
     given = np.asarray(values)
+    if given.shape == (0,):
+        given = given.astype(np.int32)  # an empty list is one of floats to NumPy
     if given.shape != (count,) or given.dtype.kind not in "iu":
         raise ValueError(
             f"{name} has the shape {given.shape} and the type {given.dtype}; it needs an integer "
@@ -131,13 +144,13 @@ _OUR_WORDS = {
 
 
 @contextlib.contextmanager
-def our_words() -> Iterator[None]:
+def our_words(words: Mapping[str, str] = _OUR_WORDS) -> Iterator[None]:
     """Sentences of the library name what Python calls it."""
     try:
         yield
     except ValueError as error:
         sentence = str(error)
-        for theirs, ours in _OUR_WORDS.items():
+        for theirs, ours in words.items():
             sentence = re.sub(rf"(?<![\w-]){re.escape(theirs)}(?![\w-])", ours, sentence)
         raise ValueError(sentence) from None
 

@@ -68,6 +68,8 @@ class Embedding:
         cache: str | os.PathLike | None = None,
     ) -> None:
         self.path = None if path is None else os.path.abspath(path)
+        if not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
+            raise ValueError(f"timeout is {timeout!r}; it must be a positive number of seconds")
         self.embedder, self.timeout = embedder, float(timeout)
         self.cache = None if cache is None else os.path.abspath(cache)
         self.threads = _parameters.count(threads, "threads", 0, _parameters.MOST_THREADS)
@@ -145,6 +147,8 @@ class Embedding:
         -------
         ndarray of shape (n, dimensions), float32
         """
+        if isinstance(paths, (str, bytes, os.PathLike)):
+            raise TypeError(f"paths is {paths!r}; it must be a list of paths, of one if there is one")
         names = [encoded(path) for path in paths]
         given = (ctypes.c_char_p * len(names))(*names)
         embeddings = np.empty((len(names), self.dimensions), np.float32)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -137,10 +137,9 @@ class Dataset:
 
     def __getitem__(self, index: int) -> np.ndarray:
         """Image `index`: (channels, size, size) bytes."""
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"there is no image {index} among {len(self)}")
+        index = _parameters.place(index, len(self), "image")
         pixels = np.empty((self.channels, self.size, self.size), np.uint8)
-        library.imp_dataset_image(self._handle, index % len(self), address(pixels))
+        library.imp_dataset_image(self._handle, index, address(pixels))
         return pixels
 
     @property
@@ -172,7 +171,7 @@ def _open_dataset(given: dict[str, Any]) -> Dataset:
     return Dataset(given["name"], **rest)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Episode:
     """One task. All pictures are parts of one array, in the order support, query, unlabelled.
 
@@ -204,16 +203,18 @@ class Episode:
     queries: int
     unlabeled_count: int
 
+    def __repr__(self) -> str:
+        return (
+            f"<episode {self.index}: {self.way} classes, {self.supports} supports, "
+            f"{self.queries} queries, {self.unlabeled_count} unlabelled>"
+        )
+
     def _repr_html_(self) -> str:
         rows = []
         for label in range(min(self.way, 20)):
             of_class = self.support[self.support_labels == label][:12]
             rows.append("".join(map(picture, of_class)))
-        heading = (
-            f"episode {self.index}: {self.way} classes, {self.supports} supports, "
-            f"{self.queries} queries, {self.unlabeled_count} unlabelled"
-        )
-        return table(heading, [], "<br>".join(rows))
+        return table(repr(self)[1:-1], [], "<br>".join(rows))
 
     @property
     def support(self) -> np.ndarray:
@@ -251,7 +252,7 @@ class Episodes:
 
     Episode 4711 of a seed and purpose is the same on any machine and in any process, and is what the
     command draws. So it is a sequence that can be read in any order, pickled, and read by the
-    workers of a PyTorch DataLoader (`pyimp.torch.loader`).
+    workers of a PyTorch DataLoader (`pyimp.torch.loader`). With a `count`, -1 is the last one.
 
     Parameters
     ----------
@@ -298,15 +299,11 @@ class Episodes:
         first: int = 0,
         count: int | None = None,
     ) -> None:
-        for name, value, table in (
-            ("kind", kind, _api.EPISODE_KINDS),
-            ("purpose", purpose, _api.PURPOSES),
-            ("pool", pool, _api.POOLS),
-        ):
-            if value not in table:
-                raise ValueError(f"{name} must be one of {', '.join(table)}, not {value!r}")
-        self.dataset, self.count = dataset, count
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"dataset is {dataset!r}; it must be a pyimp.Dataset")
+        self.dataset = dataset
         self.first = _parameters.count(first, "first", 0, _parameters.MOST_SEED)
+        self.count = None if count is None else _parameters.count(count, "count", 0, sys.maxsize)
         numbers = {
             "way": way,
             "shot": shot,
@@ -316,16 +313,16 @@ class Episodes:
             "distractors": distractors,
         }
         self._given = {
-            "kind": _api.EPISODE_KINDS[kind],
-            "purpose": _api.PURPOSES[purpose],
-            "pool": _api.POOLS[pool],
+            "kind": _parameters.choice(kind, "kind", _api.EPISODE_KINDS),
+            "purpose": _parameters.choice(purpose, "purpose", _api.PURPOSES),
+            "pool": _parameters.choice(pool, "pool", _api.POOLS),
             "seed": _parameters.count(seed, "seed", 0, _parameters.MOST_SEED),
-            "labeled_fraction": labeled_fraction,
+            "labeled_fraction": _parameters.share(labeled_fraction, "labeled_fraction"),
         }
         for name, number in numbers.items():
             self._given[name] = _parameters.count(number, name, 0, _parameters.MOST_CLUSTERS)
         self._made: _api.EpisodeOptions | None = None
-        self._draw(first)  # whether it can be done does not depend on chance
+        self._draw(self.first)  # whether it can be done does not depend on chance
 
     def _options(self) -> _api.EpisodeOptions:
         """Made once for every process that draws."""
@@ -378,11 +375,10 @@ class Episodes:
         return self.count
 
     def __getitem__(self, index: int) -> Episode:
-        if self.count is not None and not 0 <= index < self.count:
-            raise IndexError(f"there is no episode {index} among {self.count}")
-        if not 0 <= operator.index(index) < 2**64 - self.first:
-            raise IndexError(f"there is no episode {index}; they are numbered from 0 on, in 64 bits")
-        return self._draw(self.first + index)
+        if self.count is None and isinstance(index, int) and index < 0:
+            raise IndexError(f"there is no episode {index}: without a count they have no end to count from")
+        length = 2**64 - self.first if self.count is None else self.count
+        return self._draw(self.first + _parameters.place(index, length, "episode"))
 
     def __iter__(self) -> Iterator[Episode]:
         index = 0

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from . import _api, _parameters
-from ._library import address, call, create, defaults, library
+from ._library import address, call, create, defaults, encoded, library
+
+# What the library's sentences call parameters of a method.
+_WORDS = {"cluster-steps": "steps", "sigma-l": "sigma_l", "sigma-u": "sigma_u", "lambda": "lambda_"}
 
 
 def names() -> list[str]:
@@ -35,7 +39,7 @@ def names() -> list[str]:
         index += 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """What a method made of an episode.
 
@@ -78,8 +82,20 @@ def _copy(pointer: Any, kind: type, *shape: int) -> np.ndarray:
     return np.ctypeslib.as_array(place, shape).copy()
 
 
+def _number(value: Any, name: str) -> float:
+    if not isinstance(value, Real):
+        raise ValueError(f"{name} is {value!r}; it must be a number")
+    return float(value)
+
+
+def _made_again(kind: type, name: str, given: dict[str, Any], values: np.ndarray) -> Any:
+    made = kind(name, **given)
+    made.values[:] = values
+    return made
+
+
 class Method:
-    """A method with its learned parameters.
+    """A method with its learned parameters. Copies and pickles take those along.
 
     Parameters
     ----------
@@ -118,20 +134,26 @@ class Method:
         **own: float,
     ) -> None:
         options = defaults(_api.MethodOptions, library.imp_method_options_init)
-        rule = {"alpha": alpha, "sigma_l": sigma_l, "sigma_u": sigma_u, "lambda": lambda_, "steps": steps}
+        rule = {"alpha": alpha, "sigma_l": sigma_l, "sigma_u": sigma_u, "lambda_": lambda_, "steps": steps}
         for member, value in rule.items():
             if value is not None:
-                setattr(options.rule, member, value)
+                setattr(options.rule, member.rstrip("_"), _number(value, member))
         if len(own) > len(options.own):
             raise ValueError(f"a method has {len(options.own)} options of its own at most")
         for place, (option, value) in enumerate(own.items()):
             options.own[place].name = option.replace("_", "-").encode()
-            options.own[place].value = float(value)
-        options.open_set, options.seed = open_set, seed
+            options.own[place].value = _number(value, option)
+        options.open_set = bool(open_set)
+        options.seed = _parameters.count(seed, "seed", 0, _parameters.MOST_SEED)
         self.name = name
-        self._handle = create(
-            library.imp_method_free, library.imp_method_create, name.encode(), ctypes.byref(options)
-        )
+        self._given = {**rule, "open_set": bool(open_set), "seed": seed, **own}
+        with _parameters.our_words(_WORDS):
+            self._handle = create(
+                library.imp_method_free, library.imp_method_create, encoded(name), ctypes.byref(options)
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), self.name, self._given, self.values.copy())
 
     def __repr__(self) -> str:
         return f"Method({self.name!r})"
@@ -143,7 +165,9 @@ class Method:
         pointer = library.imp_method_values(self._handle, ctypes.byref(count))
         if count.value == 0:
             return np.empty(0)
-        return np.ctypeslib.as_array(pointer, (count.value,))
+        memory: Any = (ctypes.c_double * count.value).from_address(ctypes.addressof(pointer.contents))
+        memory.owner = self._handle  # a view may outlive the method
+        return np.frombuffer(memory)
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
@@ -169,8 +193,10 @@ class Method:
         """Clusters the supports and unlabelled points, classifies the queries and differentiates.
 
         Labels are 0 to way - 1, and -1 for a support without one. Raises ValueError with a sentence for
-        points that are not finite, or a class without points.
+        points that are not finite, a class without points, or gradients without `query_labels`.
         """
+        if gradients and query_labels is None:
+            raise ValueError("gradients are those of the loss, which needs query_labels")
         x, q = _parameters.points(support, "support"), _parameters.points(query, "query")
         u = _parameters.points(np.empty((0, x.shape[1])) if unlabeled is None else unlabeled, "unlabeled")
         for name, array in (("query", q), ("unlabeled", u)):

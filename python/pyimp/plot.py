@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import _parameters
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -87,7 +89,9 @@ def map(  # noqa: A001 - it is one
     '4 points, 2 clusters'
     """
     ax = _axes(ax)
-    points, labels = np.asarray(points), np.asarray(labels)
+    points, labels = _parameters.points(points, "points"), np.asarray(labels)
+    if not len(points) or not np.isfinite(points).all():
+        raise ValueError("points has no rows or values that are not finite; a map needs a point, and finite ones")
     if labels.shape != points.shape[:1]:
         raise ValueError(f"labels has the shape {labels.shape}; each of {len(points)} points has one")
     project = _plane(points)
@@ -136,6 +140,8 @@ def confusion(truth: ArrayLike, predicted: ArrayLike, *, ax: Axes | None = None)
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     if truth.shape != predicted.shape or truth.ndim != 1:
         raise ValueError(f"truth has the shape {truth.shape} and predicted {predicted.shape}")
+    if not len(truth):
+        raise ValueError("there are no points to count")
     names, numbers = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     rows, columns = numbers[: len(truth)], numbers[len(truth) :]
     counts = np.zeros((len(names), len(names)), int)
@@ -201,6 +207,11 @@ def reliability(
     classes = np.unique(np.asarray(truth)) if classes is None else np.asarray(classes)
     if probabilities.ndim != 2 or probabilities.shape[1] != len(classes):
         raise ValueError(f"probabilities has the shape {probabilities.shape}, of {len(classes)} classes")
+    if probabilities.shape[:1] != np.shape(truth) or not len(probabilities):
+        raise ValueError(f"truth has the shape {np.shape(truth)}, and probabilities {len(probabilities)} rows")
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError("probabilities has values that are not from 0 to 1")
+    bins = _parameters.count(bins, "bins", 1, 10**6)
     right = classes[probabilities.argmax(axis=1)] == np.asarray(truth)
     error, rows = calibration_error(right, probabilities.max(axis=1), bins)
     ax.plot([0, 1], [0, 1], color=_NONE, linestyle="--")
@@ -260,8 +271,9 @@ def labels_against_accuracy(
     if counts is None:
         least, most = len(np.unique(truth)), max(len(X) // 5, len(np.unique(truth)) + 1)
         counts = sorted({int(round(c)) for c in np.geomspace(least, most, 6)})
-    if len(counts) == 0 or not 1 <= min(counts) <= max(counts) <= len(X):
-        raise ValueError(f"counts are numbers of labels, from 1 to the {len(X)} points")
+    counts = [_parameters.count(c, "each of counts", 1, len(X)) for c in counts]
+    if len(counts) == 0:
+        raise ValueError("counts is empty; it needs a number of labels")
 
     def accuracy(asked: np.ndarray) -> float:
         known = np.full(len(X), -1, truth.dtype if truth.dtype.kind == "i" else np.int64)

@@ -49,6 +49,8 @@ class _Loss(torch.autograd.Function):
 
     @staticmethod
     def backward(context, above):  # type: ignore[no-untyped-def]
+        if torch.is_grad_enabled():  # what is saved does not know how it came about
+            raise RuntimeError("the gradient of EpisodeLoss cannot be differentiated again: leave out create_graph")
         points, values = context.saved_tensors
         return None, None, None, above * points, above.to(values) * values
 
@@ -99,8 +101,10 @@ class EpisodeLoss(torch.nn.Module):
     ----------
     values : torch.nn.Parameter
         What the method learns, such as the logarithms of its variances.
-    last : pyimp.methods.Result
+    last : pyimp.methods.Result or None
         What the last call found: predictions, clusters.
+
+    Its gradient cannot be differentiated again.
     """
 
     def __init__(self, method: str = "imp", **options: Any) -> None:
@@ -110,7 +114,7 @@ class EpisodeLoss(torch.nn.Module):
 
     @property
     def last(self) -> Any:
-        return self.method.last  # type: ignore[attr-defined]
+        return getattr(self.method, "last", None)
 
     def forward(self, points: torch.Tensor, episode: Episode) -> torch.Tensor:
         """`points` (images, dimensions) are the episode's pictures embedded, in their order."""

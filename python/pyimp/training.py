@@ -67,6 +67,17 @@ def _set(settings: Handle, values: Mapping[str, Any]) -> None:
         )
 
 
+def _is_recipe(name: Any) -> bool:
+    """Whether the library has a recipe of this name."""
+    if not isinstance(name, str) or os.sep in name or not name or name.endswith(".recipe"):
+        return False
+    try:
+        create(library.imp_settings_free, library.imp_settings_create, encoded(name))
+    except ValueError:
+        return False
+    return True
+
+
 class _Guard:
     """A callback that ends the work when it raises, and raises again afterwards."""
 
@@ -132,6 +143,10 @@ def train(
     options.skip_broken = bool(skip_broken)
     if resume and recipe is not None:
         raise ValueError("a run that is resumed has its recipe already")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is {callback!r}; it must be a function of a dict, or None")
+    if recipe is None and not resume and _is_recipe(folder):
+        raise ValueError(f"{folder!r} is a recipe; what is trained by it needs a folder: train(folder, {folder!r})")
     if resume:
         handle = create(library.imp_settings_free, library.imp_train_settings, options.folder)
     else:

@@ -190,6 +190,11 @@ class Embeddings(unittest.TestCase):
         for threads in (-1, 2**32 + 1):
             with self.assertRaisesRegex(ValueError, f"threads is {threads}; it must be a whole number"):
                 Embedding.load(self.gray, threads=threads)
+        with self.assertRaisesRegex(TypeError, "it must be a list of paths"):
+            gray.files("picture.png")
+        for timeout in (-1, float("nan"), "long"):
+            with self.assertRaisesRegex(ValueError, "^timeout is .*; it must be a positive number of seconds"):
+                Embedding(embedder="cat", timeout=timeout)
         with self.assertRaisesRegex(ValueError, "ink is 'dark'; there are 'own', 'as-is'"):
             Embedding.load(self.gray, ink="dark")
 

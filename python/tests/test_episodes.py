@@ -1,5 +1,8 @@
 """Dataset, Episodes and methods: the command's bits, by index, pickled, with gradients."""
 
+import copy
+import gc
+import io
 import json
 import pickle
 import subprocess
@@ -44,7 +47,20 @@ class Drawn(unittest.TestCase):
 
     def test_numbers_that_c_has_no_room_for_are_refused(self):
         dataset = self.data
-        for wrong in ({"way": -1}, {"shot": 2**40}, {"queries": 1.5}, {"seed": 2**70}, {"first": -1}):
+        for wrong in (
+            {"way": -1},
+            {"shot": 2**40},
+            {"queries": 1.5},
+            {"seed": 2**70},
+            {"first": -1},
+            {"count": -1},
+            {"count": 2.5},
+            {"count": "3"},
+            {"count": 2**63},
+            {"labeled_fraction": "half"},
+            {"labeled_fraction": 1.5},
+            {"purpose": ["testing"]},
+        ):
             with self.assertRaisesRegex(ValueError, next(iter(wrong))):
                 pyimp.Episodes(dataset, **{"way": 2, **wrong})
         with self.assertRaisesRegex(ValueError, "split_seed"):
@@ -57,6 +73,24 @@ class Drawn(unittest.TestCase):
                 episodes[index]
         with self.assertRaises(TypeError):
             episodes[1.5]
+        with self.assertRaisesRegex(TypeError, "'glyphs'; it must be a pyimp.Dataset"):
+            pyimp.Episodes("glyphs")
+
+    def test_sequences_are_read_as_sequences_are(self):
+        tasks = pyimp.Episodes(self.data, way=2, shot=1, first=3, count=5)
+        self.assertEqual([tasks[np.int64(1)].index, tasks[-1].index, tasks[-5].index], [4, 7, 3])
+        self.assertEqual([task.index for task in reversed(tasks)], [7, 6, 5, 4, 3])
+        with self.assertRaisesRegex(IndexError, "no episode -6 among 5"):
+            tasks[-6]
+        for sequence, what in ((tasks, "episode"), (self.data, "image")):
+            for wrong in (slice(1, 3), 1.0, "1"):
+                with self.assertRaisesRegex(TypeError, f"{what}s are asked for by one whole number each"):
+                    sequence[wrong]
+        np.testing.assert_array_equal(self.data[np.uint32(7)], self.data[7])
+        task = tasks[0]
+        self.assertEqual(repr(task), "<episode 3: 2 classes, 2 supports, 10 queries, 0 unlabelled>")
+        self.assertIn(task, [task])  # arrays are not compared
+        self.assertNotEqual(task, tasks[0])
 
     def test_a_path_does_not_end_at_a_zero(self):
         with self.assertRaisesRegex(ValueError, "zero"):
@@ -165,7 +199,34 @@ class Methods(unittest.TestCase):
             method(support, labels.astype(np.int64) + 2**32, query)
         with self.assertRaisesRegex(ValueError, "real"):
             method(support + 1j, labels, query)
+        for wrong in ({"seed": -1}, {"seed": 2**64}, {"alpha": "much"}, {"sigma_l": 0}, {"lambda_": -1}, {"steps": 2.5}):
+            with self.assertRaisesRegex(ValueError, f"^{next(iter(wrong))} is "):
+                Method("imp", **wrong)
+        with self.assertRaisesRegex(ValueError, "no_prior is 'yes'"):
+            Method("em", no_prior="yes")
+        with self.assertRaisesRegex(ValueError, "needs query_labels"):
+            method(support, labels, query, gradients=True)
+        self.assertTrue(np.isnan(method(support, labels, query[:0], []).loss))
         self.assertIn("gibbs", pyimp.methods.names())
+
+    def test_a_view_of_values_outlives_its_method(self):
+        views = [Method("imp", sigma_l=k + 1).values for k in range(50)]
+        parameters = Method("imp", sigma_l=7).parameters
+        gc.collect()
+        others = [Method("imp", sigma_l=1000) for _ in range(50)]  # where they would have been
+        np.testing.assert_allclose([view[0] for view in views], np.log(np.arange(50) + 1))
+        self.assertAlmostEqual(float(parameters["log_sigma_l"]), np.log(7))
+        del others
+
+    def test_copies_learn_by_themselves(self):
+        support, labels, query, truth, unlabeled = self.episode()
+        method = Method("em", no_prior=True, sigma_l=3, seed=5)
+        method.values[:] += 0.25
+        loss = method(support, labels, query, truth, unlabeled).loss
+        for other in (pickle.loads(pickle.dumps(method)), copy.deepcopy(method)):
+            self.assertEqual(other(support, labels, query, truth, unlabeled).loss, loss)
+            other.values[:] = 0
+        self.assertEqual(method(support, labels, query, truth, unlabeled).loss, loss)
 
 
 try:
@@ -210,6 +271,28 @@ class Torch(unittest.TestCase):
         loss = pyimp.torch.EpisodeLoss("prototypes")
         points = torch.randn(len(task.labels), 4, dtype=torch.float64, requires_grad=True)
         torch.autograd.gradcheck(lambda p: loss(p, task), (points,), eps=1e-2, atol=2e-2, rtol=2e-2, nondet_tol=0)
+
+    def test_a_second_derivative_is_refused(self):
+        task = pyimp.Episodes(pyimp.Dataset("glyphs", **DATA), way=3, shot=2, queries=2)[0]
+        loss = pyimp.torch.EpisodeLoss("prototypes")
+        points = torch.randn(len(task.labels), 4, requires_grad=True)
+        with self.assertRaisesRegex(RuntimeError, "create_graph"):
+            torch.autograd.grad(loss(points, task), points, create_graph=True)
+
+    def test_a_loss_is_copied_and_saved_as_modules_are(self):
+        task = pyimp.Episodes(pyimp.Dataset("glyphs", **DATA), way=3, shot=2, queries=2)[0]
+        loss = pyimp.torch.EpisodeLoss("imp", sigma_l=3)
+        self.assertIsNone(loss.last)
+        with torch.no_grad():
+            loss.values += 0.5
+        points = torch.randn(len(task.labels), 4)
+        file = io.BytesIO()
+        torch.save(loss, file)
+        file.seek(0)
+        fresh = pyimp.torch.EpisodeLoss("imp")
+        fresh.load_state_dict(loss.state_dict())
+        for other in (copy.deepcopy(loss), torch.load(file), fresh):
+            self.assertEqual(float(other(points, task)), float(loss(points, task)))
 
 
 if __name__ == "__main__":

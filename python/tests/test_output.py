@@ -88,9 +88,13 @@ class Sparse(unittest.TestCase):
                 lambda: InfiniteMixturePrototypes().fit(X, [0, 1, 1]),
                 lambda: DPMeans().fit(X),
                 lambda: pyimp.suggest(X),
+                lambda: pyimp.methods.Method()(X, [0, 1, 1], [[1, 2]]),
+                lambda: pyimp.plot.map(X, [0, 1, 1]),
             ):
                 with self.assertRaisesRegex(TypeError, r"sparse.*toarray"):
                     use()
+        with self.assertRaisesRegex(TypeError, r"support is sparse.*support.toarray"):
+            pyimp.methods.Method()(points[0], [0, 1, 1], [[1, 2]])
 
 
 class Notebook(unittest.TestCase):
@@ -146,6 +150,9 @@ class Figures(unittest.TestCase):
         pyimp.plot.map([[1.0], [2.0]], [0, 1])  # one dimension is a line
         with self.assertRaisesRegex(ValueError, "labels"):
             pyimp.plot.map(x, y[:3])
+        for wrong in (x[:, 0], x[:0], np.where(x == x[0], np.nan, x)):
+            with self.assertRaisesRegex(ValueError, "points"):
+                pyimp.plot.map(wrong, y[: len(wrong)])
         self.ax.figure.savefig(io.BytesIO())
 
     def test_confusion_counts(self):
@@ -173,6 +180,15 @@ class Figures(unittest.TestCase):
         self.assertEqual(drawn.get_title(), f"calibration error {100 * error:.1f}%")
         with self.assertRaisesRegex(ValueError, "of 3 classes"):
             pyimp.plot.reliability(truth, both, [0, 1, 2])
+        for wrong, sentence in (
+            ({"truth": truth[:9]}, "2000 rows"),
+            ({"probabilities": both * np.nan}, "from 0 to 1"),
+            ({"bins": 0}, "bins is 0"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                pyimp.plot.reliability(**{"truth": truth, "probabilities": both, "classes": [0, 1], **wrong})
+        with self.assertRaisesRegex(ValueError, "no points"):
+            pyimp.plot.confusion([], [])
 
     def test_labels_against_accuracy_has_two_curves(self):
         x, y = blobs(1, modes=1, spread=30)
@@ -184,6 +200,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(len(random), 2)
         with self.assertRaisesRegex(ValueError, "counts"):
             pyimp.plot.labels_against_accuracy(x, y, [1000])
+        with self.assertRaisesRegex(ValueError, "counts is 2.5"):
+            pyimp.plot.labels_against_accuracy(x, y, [2.5])
 
 
 if __name__ == "__main__":

@@ -116,6 +116,12 @@ class Train(unittest.TestCase):
             wrong = dict(wrong)
             with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, sentence):
                 pyimp.train(self.folder / "wrong", **wrong)
+        # what would otherwise train by the defaults, into a folder of that name
+        with self.assertRaisesRegex(ValueError, r"is a recipe; .*train\(folder, 'omniglot-5way-1shot'\)"):
+            pyimp.train("omniglot-5way-1shot")
+        with self.assertRaisesRegex(TypeError, "callback is 3; it must be a function"):
+            pyimp.train(self.folder / "wrong", callback=3, **TINY)
+        self.assertFalse((self.folder / "wrong").exists())
         with self.assertRaisesRegex(ValueError, "no run|holds no"):
             pyimp.train(self.folder / "nothing", resume=True)
         with self.assertRaises(OSError):
