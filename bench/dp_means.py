@@ -124,7 +124,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=10000)
     parser.add_argument("--dimensions", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     add_places(parser, "dp-means.json")
     given = parser.parse_args()
     run_inside(given.build, "venv-dp-means", PACKAGES, given.library)
