@@ -392,14 +392,10 @@ static int write_output(const settings *given, const imp_clustering *found)
  * left, or memory runs out. */
 static char *state_of(const settings *given)
 {
-    static const char ending[] = ".state";
     if (!given->output || imp_job_ranks() || given->labels || given->must_link ||
         given->cannot_link)
         return NULL;
-    char *path = malloc(strlen(given->output) + sizeof ending);
-    if (path)
-        sprintf(path, "%s%s", given->output, ending);
-    return path;
+    return imp_state_file(given->output);
 }
 
 /* Clusters with what has room beside the output. */

@@ -115,6 +115,15 @@ int imp_check_inputs(const char *command, const char *output, const char *const 
     return IMP_GO_ON;
 }
 
+char *imp_state_file(const char *output)
+{
+    static const char ending[] = ".state";
+    char *path = malloc(strlen(output) + sizeof ending);
+    if (path)
+        sprintf(path, "%s%s", output, ending);
+    return path;
+}
+
 char *imp_scratch_folder(const char *output)
 {
     const char *temporary = getenv("TMPDIR");

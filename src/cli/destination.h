@@ -37,6 +37,10 @@ int imp_check_inputs(const char *command, const char *output, const char *const 
  * Free it with free(); NULL if out of memory. */
 char *imp_scratch_folder(const char *output);
 
+/* OUTPUT.state, where a command that is interrupted leaves how far it was. Free it with free();
+ * NULL if out of memory. */
+char *imp_state_file(const char *output);
+
 /* How much is held in memory before scratch files are used. */
 #define IMP_MEMORY_OPTION(settings, member, what)                                             \
     {                                                                                         \

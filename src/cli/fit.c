@@ -1,14 +1,17 @@
 /* fit.c - `imp fit`: fits a mixture to labelled and unlabelled points and saves it. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <imp/mixture.h>
 
 #include "cli/class_names.h"
 #include "cli/destination.h"
+#include "cli/interrupt.h"
 #include "cli/mixture.h"
 #include "cli/model_points.h"
 #include "cli/point_views.h"
 #include "cli/progress.h"
+#include "methods/fit_state.h"
 #include "methods/mixture.h"
 #include "methods/rule.h"
 
@@ -18,7 +21,7 @@ typedef struct settings {
     imp_choice_settings choice;
     const char *output, *model;
     int64_t memory;
-    bool json;
+    bool resume, json;
 } settings;
 
 static const imp_option options[] = {
@@ -39,6 +42,8 @@ static const imp_option options[] = {
     {IMP_OPTION_INTEGER(settings, memory), .name = "memory", .argument = "MB",
      .integers = {0, INT32_MAX}, .initial = "256",
      .help = "memory in which unlabelled points may be kept between passes over them"},
+    {IMP_OPTION_FLAG(settings, resume), .name = "resume",
+     .help = "continue where Ctrl-C stopped it, from the file left beside the output"},
     {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "describe the mixture in JSON"},
     {IMP_OPTION_END}};
 
@@ -100,34 +105,55 @@ static void close_points(points *all)
 typedef struct watch {
     imp_pass_line line;
     size_t pass, points;
+    imp_fit_state fit;
 } watch;
 
 static imp_status block_done(size_t begin, size_t end, void *context, imp_error *error)
 {
-    (void)error;
     watch *own = context;
-    own->pass += begin == 0;
+    own->pass += begin == 0 || own->pass == 0;
     imp_pass_show(&own->line, own->pass, 0, end, own->points, "");
-    return IMP_OK;
+    own->fit.stopped = imp_interrupted();
+    return imp_interrupt_check(error);
+}
+
+/* Fits with what has room beside the output, where it also leaves how far it was if it is
+ * interrupted. */
+static int find_mixture(const settings *given, const points *all,
+                        const imp_mixture_options *mixture_options, imp_mixture **mixture)
+{
+    imp_error error;
+    char *folder = imp_scratch_folder(given->output), *state = imp_state_file(given->output);
+    const imp_spill_place place = {.folder = folder, .memory = (size_t)given->memory << 20};
+    watch own = {.line = imp_pass_start(),
+                 .points = all->source.count,
+                 .fit = {.path = state, .resume = given->resume}};
+    const imp_crew crew = {
+        .place = &place, .done = block_done, .context = &own, .fit = state ? &own.fit : NULL};
+    imp_interrupt_catch();
+    imp_status status =
+        imp_mixture_fit_source(&all->source, mixture_options, &crew, mixture, &error);
+    imp_progress_end(&own.line.line);
+    if (!status && given->resume)
+        unlink(state);
+    free(folder);
+    free(state);
+    if (!status)
+        return IMP_GO_ON;
+    return own.fit.stopped
+               ? imp_complain(IMP_EXIT_INTERRUPTED, command, "interrupted: %s", error.message)
+               : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
 }
 
 static int fit(const settings *given, const points *all)
 {
     imp_mixture_options mixture_options = imp_choice_options(&given->choice, &given->rule);
     imp_views_option(&all->supports, &mixture_options);
-    char *folder = imp_scratch_folder(given->output);
-    const imp_spill_place place = {.folder = folder, .memory = (size_t)given->memory << 20};
-    watch own = {.line = imp_pass_start(), .points = all->source.count};
-    const imp_crew crew = {.place = &place, .done = block_done, .context = &own};
     imp_mixture *mixture;
     imp_error error;
-    imp_status status =
-        imp_mixture_fit_source(&all->source, &mixture_options, &crew, &mixture, &error);
-    imp_progress_end(&own.line.line);
-    free(folder);
-    int exit_status = status == IMP_OK
-                          ? imp_keep_names(command, mixture, &all->supports.classes)
-                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int exit_status = find_mixture(given, all, &mixture_options, &mixture);
+    if (exit_status == IMP_GO_ON)
+        exit_status = imp_keep_names(command, mixture, &all->supports.classes);
     if (exit_status == IMP_GO_ON && imp_mixture_save(mixture, given->output, &error))
         exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     if (exit_status == IMP_GO_ON) {

@@ -128,7 +128,7 @@ static imp_status take_state(job *work, imp_assigner *assigner, imp_error *error
         return status;
     imp_clusters_restart(&work->clusters, work->source->dimensions);
     status = imp_cluster_state_load(path, &work->print, &work->state, &work->clusters,
-                                    work->assignment, work->source->count, error);
+                                    work->assignment, work->source->count, NULL, error);
     work->steps = work->state.passes;
     imp_assigner_know_nothing(assigner);
     return status;
@@ -141,7 +141,7 @@ static imp_status keep_state(const job *work, imp_status status, imp_error *erro
         return status;
     imp_status kept =
         imp_cluster_state_save(work->means->state, &work->print, &work->state, &work->clusters,
-                               work->assignment, work->source->count, error);
+                               work->assignment, work->source->count, NULL, error);
     return kept ? kept
                 : imp_fail(error, status,
                            "pass %zu was ended, and '%s' is from where it can be resumed",

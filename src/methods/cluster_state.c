@@ -18,27 +18,46 @@ static const char kind[] = "imp clustering, stopped";
 
 enum { SAMPLE = 64 }; /* points that are looked at */
 
+uint64_t imp_state_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ byte[i]) * 1099511628211u;
+    return hash;
+}
+
+/* All labels; of the points those that have labels, and some of the others. */
+imp_status imp_state_print_of(const imp_point_source *source, const char *method,
+                              imp_cluster_print *print, imp_error *error)
+{
+    imp_reader reader;
+    uint64_t hash = IMP_STATE_HASH;
+    size_t n = source->count, d = source->dimensions, labeled = source->label_count;
+    imp_status status = imp_reader_create(&reader, source, NULL, 1, error);
+    for (size_t i = 0; i < labeled + SAMPLE && !status; i++) {
+        const float *row;
+        size_t s = i - labeled, point = i < labeled ? i : n / SAMPLE * s + n % SAMPLE * s / SAMPLE;
+        status = imp_reader_read(&reader, point, 1, &row, error);
+        hash = status ? hash : imp_state_hash(hash, row, d * sizeof *row);
+    }
+    imp_reader_release(&reader);
+    if (labeled > 0)
+        hash = imp_state_hash(hash, source->label, labeled * sizeof *source->label);
+    snprintf(print->text, sizeof print->text, "%zu points of %zu dimensions, %016" PRIx64 "; %s", n,
+             d, hash, method);
+    return status;
+}
+
 imp_status imp_cluster_print_of(const imp_point_source *source, const imp_cluster_options *options,
                                 imp_cluster_print *print, imp_error *error)
 {
-    imp_reader reader;
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    size_t n = source->count, d = source->dimensions;
-    imp_status status = imp_reader_create(&reader, source, NULL, 1, error);
-    for (size_t i = 0; i < SAMPLE && !status; i++) {
-        const float *row;
-        status = imp_reader_read(&reader, n / SAMPLE * i + n % SAMPLE * i / SAMPLE, 1, &row, error);
-        for (size_t b = 0; b < d * sizeof *row && !status; b++)
-            hash = (hash ^ ((const unsigned char *)row)[b]) * 1099511628211u;
-    }
-    imp_reader_release(&reader);
+    char method[400];
     const imp_rule *rule = &options->rule;
-    snprintf(print->text, sizeof print->text,
-             "%zu points of %zu dimensions, %016" PRIx64
-             "; %s, lambda %a, sigma %a, steps %a, order %d, seed %" PRIu64 ", clusters %zu",
-             n, d, hash, options->method ? options->method : "", rule->lambda, rule->sigma_u,
-             rule->steps, (int)options->order, options->seed, options->clusters);
-    return status;
+    snprintf(method, sizeof method,
+             "%s, lambda %a, sigma %a, steps %a, order %d, seed %" PRIu64 ", clusters %zu",
+             options->method ? options->method : "", rule->lambda, rule->sigma_u, rule->steps,
+             (int)options->order, options->seed, options->clusters);
+    return imp_state_print_of(source, method, print, error);
 }
 
 /* ---- what is kept ---- */
@@ -75,11 +94,12 @@ static number number_of(size_t value)
 
 imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *print,
                                   const imp_cluster_state *state, const imp_clusters *clusters,
-                                  const int32_t *assignment, size_t points, imp_error *error)
+                                  const int32_t *assignment, size_t points,
+                                  const imp_state_more *more, imp_error *error)
 {
-    size_t k = clusters->count, d = clusters->dimensions;
-    const imp_tensor tensors[TENSORS] = {
-        {"assignment", IMP_INT32, 1, {points}, points, assignment},
+    size_t k = clusters->count, d = clusters->dimensions, n = assignment ? points : 0;
+    imp_tensor tensors[TENSORS + IMP_STATE_MORE] = {
+        {"assignment", IMP_INT32, 1, {n}, n, assignment},
         {"label", IMP_INT32, 1, {k}, k, clusters->label},
         {"mean", IMP_FLOAT64, 2, {k, d}, k * d, clusters->mean},
         {"sigma", IMP_FLOAT64, 1, {k}, k, clusters->sigma},
@@ -92,13 +112,15 @@ imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *pri
         texts[i] = number_of(*(const size_t *)((const char *)state + numbers[i].place));
         metadata[2 + i] = (imp_metadata){numbers[i].name, texts[i].text};
     }
-    return imp_safetensors_save(path, tensors, TENSORS, metadata,
+    for (size_t i = 0; more && i < more->count; i++)
+        tensors[TENSORS + i] = more->tensor[i];
+    return imp_safetensors_save(path, tensors, TENSORS + (more ? more->count : 0), metadata,
                                 sizeof metadata / sizeof *metadata, error);
 }
 
 /* ---- reading ---- */
 
-static imp_status no_state(const char *path, const char *what, imp_error *error)
+imp_status imp_cluster_state_refuse(const char *path, const char *what, imp_error *error)
 {
     return imp_fail(error, IMP_EFORMAT, "'%s' is not what a stopped clustering leaves: %s", path,
                     what);
@@ -119,7 +141,7 @@ static bool read_numbers(const imp_safetensors *file, size_t points, imp_cluster
         all = read_number(file, numbers[i].name, numbers[i].of_points ? points : SIZE_MAX,
                           (size_t *)((char *)state + numbers[i].place)) &&
               all;
-    return all && state->part <= IMP_PART_ASSIGN;
+    return all && state->part <= IMP_PART_SAMPLE;
 }
 
 /* The tensor of that name and type with `count` elements, or NULL. */
@@ -133,10 +155,12 @@ static const void *find(const imp_safetensors *file, const char *name, imp_dtype
 static imp_status take(const char *path, const imp_safetensors *file, imp_clusters *clusters,
                        int32_t *assignment, size_t points, imp_error *error)
 {
+    if (!assignment)
+        points = 0;
     const imp_tensor *labels = imp_safetensors_find(file, "label");
     size_t k = labels ? labels->count : 0, d = clusters->dimensions, values;
     if (k > INT32_MAX || !imp_multiply(k, d, &values))
-        return no_state(path, "there are too many clusters", error);
+        return imp_cluster_state_refuse(path, "there are too many clusters", error);
     const int32_t *label = find(file, "label", IMP_INT32, k);
     const int32_t *assigned = find(file, "assignment", IMP_INT32, points);
     const double *sigma = find(file, "sigma", IMP_FLOAT64, k);
@@ -144,43 +168,53 @@ static imp_status take(const char *path, const imp_safetensors *file, imp_cluste
     const double *mean = find(file, "mean", IMP_FLOAT64, values);
     const double *sum = find(file, "sum", IMP_FLOAT64, values);
     if (!label || !assigned || !sigma || !weight || !mean || !sum)
-        return no_state(path, "a tensor is missing or has another shape", error);
+        return imp_cluster_state_refuse(path, "a tensor is missing or has another shape", error);
     for (size_t i = 0; i < points; i++)
         if (assigned[i] < -1 || (assigned[i] >= 0 && (size_t)assigned[i] >= k))
-            return no_state(path, "a point is in a cluster that is not there", error);
+            return imp_cluster_state_refuse(path, "a point is in a cluster that is not there",
+                                            error);
     imp_status status = imp_clusters_reserve(clusters, k, error);
     for (size_t c = 0; c < k && !status; c++)
         status = imp_clusters_add(clusters, label[c], sigma[c], NULL, error);
     if (status)
         return status;
-    memcpy(clusters->mean, mean, values * sizeof *mean);
-    memcpy(clusters->sum, sum, values * sizeof *sum);
-    memcpy(clusters->weight, weight, k * sizeof *weight);
-    memcpy(assignment, assigned, points * sizeof *assignment);
+    if (k > 0) {
+        memcpy(clusters->mean, mean, values * sizeof *mean);
+        memcpy(clusters->sum, sum, values * sizeof *sum);
+        memcpy(clusters->weight, weight, k * sizeof *weight);
+    }
+    if (points > 0)
+        memcpy(assignment, assigned, points * sizeof *assignment);
     return IMP_OK;
 }
 
 imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *print,
                                   imp_cluster_state *state, imp_clusters *clusters,
-                                  int32_t *assignment, size_t points, imp_error *error)
+                                  int32_t *assignment, size_t points, imp_safetensors **out,
+                                  imp_error *error)
 {
     imp_safetensors *file;
+    if (out)
+        *out = NULL;
     imp_status status = imp_safetensors_load(path, &file, error);
     if (status)
         return status;
     const char *of = imp_safetensors_metadata(file, "of");
     const char *is = imp_safetensors_metadata(file, "kind");
     if (!of || !is || strcmp(is, kind) != 0)
-        status = no_state(path, "it says that it is something else", error);
+        status = imp_cluster_state_refuse(path, "it says that it is something else", error);
     else if (strcmp(of, print->text) != 0)
         status = imp_fail(error, IMP_EINVAL,
                           "'%s' is of a clustering of other points or by other options; it goes on "
                           "only with what it began with",
                           path);
     else if (!read_numbers(file, points, state))
-        status = no_state(path, "its numbers do not make sense", error);
+        status = imp_cluster_state_refuse(path, "its numbers do not make sense", error);
     else
         status = take(path, file, clusters, assignment, points, error);
-    imp_safetensors_free(file);
+    if (out && !status)
+        *out = file;
+    else
+        imp_safetensors_free(file);
     return status;
 }

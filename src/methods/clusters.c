@@ -192,12 +192,19 @@ void imp_means_begin(imp_clusters *clusters)
 
 void imp_means_add(imp_clusters *clusters, const imp_points *points, const imp_shares *shares)
 {
+    imp_means_add_to(clusters, points, shares, 0, clusters->dimensions);
+}
+
+void imp_means_add_to(imp_clusters *clusters, const imp_points *points, const imp_shares *shares,
+                      size_t begin, size_t end)
+{
     for (size_t s = 0; s < shares->count; s++) {
         const imp_share *share = &shares->share[s];
         const float *x = imp_points_row(points, share->point);
         double *sum = imp_clusters_sum(clusters, share->cluster);
-        clusters->weight[share->cluster] += share->z;
-        for (size_t j = 0; j < clusters->dimensions; j++)
+        if (begin == 0)
+            clusters->weight[share->cluster] += share->z;
+        for (size_t j = begin; j < end; j++)
             sum[j] += share->z * x[j];
     }
 }

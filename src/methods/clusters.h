@@ -124,6 +124,10 @@ void imp_means_begin(imp_clusters *clusters);
 void imp_means_add(imp_clusters *clusters, const imp_points *points, const imp_shares *shares);
 void imp_means_finish(imp_clusters *clusters, imp_shares *shares);
 
+/* imp_means_add() for the dimensions begin .. end-1; the first of them also adds the weights. */
+void imp_means_add_to(imp_clusters *clusters, const imp_points *points, const imp_shares *shares,
+                      size_t begin, size_t end);
+
 /* All three at once. */
 void imp_weighted_means(imp_clusters *clusters, const imp_points *points, imp_shares *shares);
 

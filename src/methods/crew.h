@@ -19,6 +19,8 @@ typedef struct imp_crew {
      * the pass. May be NULL. */
     imp_status (*done)(size_t begin, size_t end, void *context, imp_error *error);
     void *context;
+
+    struct imp_fit_state *fit; /* of a fit that `done` may stop (fit_state.h); NULL: it may not */
 } imp_crew;
 
 static inline imp_status imp_crew_done(const imp_crew *crew, size_t begin, size_t end,

@@ -80,9 +80,8 @@ imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, d
 
 /* ---- step 4: assign points to clusters ---- */
 
-void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label)
+void imp_soft_assignment(const imp_clusters *clusters, const float *x, int32_t label, double *z)
 {
-    double *z = clusters->score;
     for (size_t c = 0; c < clusters->count; c++)
         z[c] = imp_may_join(label, clusters->label[c]) ? imp_clusters_log_density(clusters, c, x)
                                                        : -INFINITY;
@@ -93,16 +92,16 @@ void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label)
     }
 }
 
-imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, size_t begin,
-                             size_t end, imp_shares *shares, imp_error *error)
+imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *points, size_t begin,
+                             size_t end, double *z, imp_shares *shares, imp_error *error)
 {
     imp_status status = IMP_OK;
     for (size_t position = begin; position < end; position++) {
         size_t i = imp_points_at(points, position);
-        imp_soft_assignment(clusters, imp_points_row(points, i), imp_points_label(points, i));
+        imp_soft_assignment(clusters, imp_points_row(points, i), imp_points_label(points, i), z);
         for (size_t c = 0; c < clusters->count && status == IMP_OK; c++)
-            if (clusters->score[c] > 0)
-                status = imp_shares_add(shares, i, c, clusters->score[c], error);
+            if (z[c] > 0)
+                status = imp_shares_add(shares, i, c, z[c], error);
     }
     return status;
 }
@@ -111,7 +110,8 @@ imp_status imp_assign_all_softly(imp_clusters *clusters, const imp_points *point
                                  imp_shares *shares, imp_error *error)
 {
     shares->count = 0;
-    return imp_assign_softly(clusters, points, 0, imp_points_count(points), shares, error);
+    return imp_assign_softly(clusters, points, 0, imp_points_count(points), clusters->score, shares,
+                             error);
 }
 
 /* ---- Algorithm 1 ---- */

@@ -55,13 +55,14 @@ size_t imp_nearest_cluster(const imp_clusters *clusters, const float *x, int32_t
 imp_status imp_grow_clusters(imp_clusters *clusters, const imp_points *points, double lambda,
                              double sigma_l, double sigma_u, imp_shares *shares, imp_error *error);
 
-/* Writes z of the point x to clusters->score: its normalised densities in the clusters that it may
- * join, of which there must be one, and 0 in the others. */
-void imp_soft_assignment(imp_clusters *clusters, const float *x, int32_t label);
+/* z(clusters) = of the point x: its normalised densities in the clusters that it may join, of which
+ * there must be one, and 0 in the others. */
+void imp_soft_assignment(const imp_clusters *clusters, const float *x, int32_t label, double *z);
 
-/* Step 4: appends the shares of the points whose turns are begin .. end-1. */
-imp_status imp_assign_softly(imp_clusters *clusters, const imp_points *points, size_t begin,
-                             size_t end, imp_shares *shares, imp_error *error);
+/* Step 4: appends the shares of the points whose turns are begin .. end-1. z(clusters) is scratch.
+ */
+imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *points, size_t begin,
+                             size_t end, double *z, imp_shares *shares, imp_error *error);
 
 /* The same for all points, replacing `shares`. */
 imp_status imp_assign_all_softly(imp_clusters *clusters, const imp_points *points,

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/parallel.h"
 #include "methods/assign.h"
+#include "methods/fit_state.h"
 #include "methods/imp.h"
 #include "methods/method.h"
 #include "methods/refine.h"
@@ -222,14 +223,36 @@ imp_status imp_mixture_check_points(const imp_point_source *source, size_t known
                   : imp_check_finite(rows, source->count, source->dimensions, 0, "point", error);
 }
 
-/* Steps 3 to 5 of Algorithm 1, as many times as the rule says. `order` is NULL where labelled
- * points come first. */
-static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *source,
-                                  const uint32_t *order, const imp_crew *crew, imp_error *error)
+/* Steps 3 to 5 of Algorithm 1, from where the state says. */
+static imp_status grow_and_refine(imp_mixture *mixture, imp_assigner *assigner,
+                                  const imp_point_source *source, const imp_crew *crew,
+                                  int32_t *assignment, imp_cluster_state *state, imp_error *error)
 {
     imp_clusters *clusters = &mixture->clusters;
     const imp_rule *rule = &mixture->rule;
-    size_t steps = (size_t)rule->steps;
+    if (state->part == IMP_PART_FIRST) {
+        imp_status status = imp_assigner_grow_from(assigner, clusters, rule->lambda, rule->sigma_l,
+                                                   rule->sigma_u, assignment, &state->done, error);
+        if (status)
+            return status;
+        state->part = IMP_PART_MEANS;
+        state->done = 0;
+    }
+    size_t before = clusters->count;
+    imp_status status = imp_refine_from(clusters, source, crew, &state->done, error);
+    if (status)
+        return status;
+    if (clusters->count < before)
+        imp_assigner_renumber(assigner, clusters->moved, assignment);
+    state->part = IMP_PART_FIRST;
+    state->done = 0;
+    return IMP_OK;
+}
+
+/* As many steps as the rule says. `order` is NULL where labelled points come first. */
+static imp_status step(imp_mixture *mixture, const imp_point_source *source, const uint32_t *order,
+                       const imp_crew *crew, imp_error *error)
+{
     imp_assigner *assigner = NULL;
     imp_spill room;
     imp_status status = imp_spill_create(&room, crew->place, source->count, sizeof(int32_t), error);
@@ -238,16 +261,17 @@ static imp_status grow_and_refine(imp_mixture *mixture, const imp_point_source *
     int32_t *assignment = room.values;
     for (size_t i = 0; i < source->count; i++)
         assignment[i] = -1;
+    imp_cluster_state own = {0}, *state = crew->fit ? &crew->fit->at : &own;
     status = imp_assigner_create(source, order, crew, &assigner, error);
-    for (size_t step = 0; step < steps && !status; step++) {
-        status = imp_assigner_grow(assigner, clusters, rule->lambda, rule->sigma_l, rule->sigma_u,
-                                   assignment, error);
-        size_t before = clusters->count;
-        if (!status)
-            status = imp_refine(clusters, source, crew, error);
-        if (!status && clusters->count < before)
-            imp_assigner_renumber(assigner, clusters->moved, assignment);
+    if (!status && imp_fit_state_resumes(crew->fit)) {
+        status = imp_fit_state_take(crew->fit, mixture, assignment, source->count, error);
+        imp_assigner_know_nothing(assigner);
     }
+    while (!status && (double)state->passes < mixture->rule.steps) {
+        status = grow_and_refine(mixture, assigner, source, crew, assignment, state, error);
+        state->passes += !status;
+    }
+    status = imp_fit_state_keep(crew->fit, status, mixture, assignment, source->count, error);
     imp_assigner_free(assigner);
     imp_spill_release(&room);
     return status;
@@ -311,7 +335,7 @@ static imp_status infer(imp_mixture *mixture, const imp_point_source *source, si
                                     source->count - source->label_count, order.values);
     }
     if (!status)
-        status = grow_and_refine(mixture, source, order.values, crew, error);
+        status = step(mixture, source, order.values, crew, error);
     imp_spill_release(&order);
     return status ? status : imp_check_classes(&mixture->clusters, way, error);
 }
@@ -351,6 +375,8 @@ imp_status imp_mixture_fit_source(const imp_point_source *source, const imp_mixt
     imp_status status = take_options(given, &options, &papers, error);
     if (!status)
         status = check(source, &options, &way, error);
+    if (!status && crew)
+        status = imp_fit_state_begin(crew->fit, source, &options, error);
     if (status)
         return status;
     if (way == 0 && !papers) {

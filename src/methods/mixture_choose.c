@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "methods/arrange.h"
 #include "methods/choose.h"
+#include "methods/fit_state.h"
 #include "methods/held_out.h"
 #include "methods/mixture.h"
 #include "methods/propagate.h"
@@ -303,9 +304,15 @@ static imp_status settle(imp_mixture *mixture, fitted *points, const imp_crew *c
         .sigma = rule->sigma_l,
         .weight = points->propagated > 0 ? 0 : mixture->chosen.weight,
         .steps = points->in.unlabeled > 0 && points->propagated == 0 ? (size_t)rule->steps : 1,
+        .state = crew && crew->fit ? &crew->fit->at : NULL,
+        .resumed = crew && imp_fit_state_resumes(crew->fit),
     };
     size_t keep = crew && crew->place ? crew->place->memory : MOST_KEPT;
-    imp_status status = IMP_OK;
+    imp_status status =
+        crew ? imp_fit_state_take(crew->fit, mixture, NULL, points->in.source->count, error)
+             : IMP_OK;
+    if (status || (settling.resumed && settling.state->part == IMP_PART_SAMPLE))
+        return status;
     if (settling.weight > 0 || isfinite(settling.lambda_u)) /* otherwise nobody looks at them */
         status = imp_arranged_rest(&points->in, labeled, keep, &rest, error);
     settling.unlabeled = rest;
@@ -315,6 +322,8 @@ static imp_status settle(imp_mixture *mixture, fitted *points, const imp_crew *c
         status = imp_settle(&settling, &mixture->clusters, error);
     if (!status)
         imp_clusters_set_sigmas(&mixture->clusters, rule->sigma_l, rule->sigma_u);
+    if (!status && settling.state)
+        *settling.state = (imp_cluster_state){.part = IMP_PART_SAMPLE};
     return status;
 }
 

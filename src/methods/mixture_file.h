@@ -21,6 +21,13 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
 /* Reads them into a mixture that has no choice yet. IMP_EFORMAT, IMP_ENOMEM. */
 imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, imp_error *error);
 
+enum { IMP_SAMPLE_TENSORS = 5 };
+
+/* The sample among these, of which a fit that was stopped has part; its number of points so far is
+ * known before it is read. */
+size_t imp_list_sample(const imp_sample *sample, imp_tensor tensors[IMP_SAMPLE_TENSORS]);
+imp_status imp_read_sample(const imp_safetensors *file, imp_mixture *mixture, imp_error *error);
+
 /* ---- views (views_file.c) ---- */
 
 enum { IMP_VIEW_COLUMNS = 6, IMP_VIEW_TENSORS = 1 + 2 * IMP_MOST_VIEWS };

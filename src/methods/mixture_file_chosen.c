@@ -45,6 +45,18 @@ enum { COLUMNS = 4, MOST_CANDIDATES = 16 };
 
 _Static_assert(GIVEN_VIEW_WEIGHTS + 1 == IMP_CHOSEN_NUMBERS, "every number has its place");
 
+size_t imp_list_sample(const imp_sample *sample, imp_tensor tensors[IMP_SAMPLE_TENSORS])
+{
+    size_t n = sample->count, kinds = 1 + sample->classes + sample->strangers, count = 0;
+    size_t d = sample->dimensions;
+    tensors[count++] = (imp_tensor){"sample.points", IMP_FLOAT32, 2, {n, d}, n * d, sample->rows};
+    tensors[count++] = (imp_tensor){"sample.labels", IMP_INT32, 1, {n}, n, sample->label};
+    tensors[count++] = (imp_tensor){"sample.weights", IMP_FLOAT64, 1, {n}, n, sample->weight};
+    tensors[count++] = (imp_tensor){"sample.arrivals", IMP_INT64, 1, {n}, n, sample->arrival};
+    tensors[count++] = (imp_tensor){"sample.seen", IMP_FLOAT64, 1, {kinds}, kinds, sample->seen};
+    return count;
+}
+
 size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
                        imp_tensor tensors[IMP_CHOSEN_TENSORS])
 {
@@ -105,13 +117,8 @@ size_t imp_list_chosen(const imp_mixture *mixture, imp_chosen_numbers *numbers,
     if (metric->back)
         tensors[count++] =
             (imp_tensor){"metric.back", IMP_FLOAT32, 2, {rank, d}, rank * d, metric->back};
-    size_t n = sample->count, kinds = 1 + sample->classes + sample->strangers;
+    count += imp_list_sample(sample, tensors + count);
     d = sample->dimensions;
-    tensors[count++] = (imp_tensor){"sample.points", IMP_FLOAT32, 2, {n, d}, n * d, sample->rows};
-    tensors[count++] = (imp_tensor){"sample.labels", IMP_INT32, 1, {n}, n, sample->label};
-    tensors[count++] = (imp_tensor){"sample.weights", IMP_FLOAT64, 1, {n}, n, sample->weight};
-    tensors[count++] = (imp_tensor){"sample.arrivals", IMP_INT64, 1, {n}, n, sample->arrival};
-    tensors[count++] = (imp_tensor){"sample.seen", IMP_FLOAT64, 1, {kinds}, kinds, sample->seen};
     if (mixture->reference.factor)
         tensors[count++] =
             (imp_tensor){"reference.factor", IMP_FLOAT32, 1, {d}, d, mixture->reference.factor};
@@ -275,7 +282,7 @@ static imp_status check_sample(imp_sample *sample, imp_error *error)
     return IMP_OK;
 }
 
-static imp_status take_sample(const imp_safetensors *file, imp_mixture *mixture, imp_error *error)
+imp_status imp_read_sample(const imp_safetensors *file, imp_mixture *mixture, imp_error *error)
 {
     imp_sample *sample = &mixture->sample;
     const imp_clusters *clusters = &mixture->clusters;
@@ -360,7 +367,7 @@ imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, im
     if (!status && metric->whitened)
         status = take_whitening(file, metric, error);
     if (!status)
-        status = take_sample(file, mixture, error);
+        status = imp_read_sample(file, mixture, error);
     if (!status)
         status = take_reference(file, mixture, error);
     if (!status)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/derived_source.h"
+#include "methods/fit_state.h"
 #include "methods/mixture.h"
 
 enum {
@@ -110,7 +111,8 @@ static imp_status take_sample(imp_mixture *mixture, const imp_point_source *sour
         imp_release(kind);
         return status;
     }
-    for (size_t begin = 0, end; begin < n && !status; begin = end) {
+    imp_fit_state *fit = crew ? crew->fit : NULL;
+    for (size_t begin = fit ? fit->at.done : 0, end; begin < n && !status; begin = end) {
         const float *rows;
         end = n - begin < block ? n : begin + block;
         for (size_t i = begin; i < end; i++)
@@ -121,6 +123,8 @@ static imp_status take_sample(imp_mixture *mixture, const imp_point_source *sour
         for (size_t i = begin; i < end && !status; i++)
             status = imp_sample_add(&mixture->sample, rows + (i - begin) * d, kind[i - begin],
                                     weight ? weight[i] : 1, error);
+        if (!status && fit)
+            fit->at.done = end;
         if (!status && crew)
             status = imp_crew_done(crew, begin, end, error);
     }
@@ -150,7 +154,8 @@ imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *op
         imp_sample_settle(&mixture->sample);
         status = take_reference(mixture, error);
     }
-    return status;
+    return crew ? imp_fit_state_keep(crew->fit, status, mixture, NULL, source->count, error)
+                : status;
 }
 
 /* ---- again ---- */

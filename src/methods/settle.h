@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "methods/cluster_state.h"
 #include "methods/clusters.h"
 #include "methods/crew.h"
 #include "methods/point_source.h"
@@ -25,10 +26,13 @@ typedef struct imp_settling {
     double sigma;    /* of all clusters */
     double weight;   /* of unlabelled points in clusters that have a label */
     size_t steps;
+    imp_cluster_state *state; /* how far it is, if the crew ends it; NULL: nobody asks */
+    bool resumed;             /* it goes on from there, with the clusters of then */
 } imp_settling;
 
-/* Fills an empty list of clusters, with sums and weights. IMP_EINVAL if a class has no cluster
- * left, IMP_ENOMEM, and as reading unlabelled points does. */
+/* Fills an empty list of clusters, with sums and weights, to the same bits on any number of
+ * threads. IMP_EINVAL if a class has no cluster left, IMP_ENOMEM, and as the crew and reading
+ * unlabelled points do. */
 imp_status imp_settle(const imp_settling *settling, imp_clusters *clusters, imp_error *error);
 
 #endif

@@ -190,7 +190,7 @@ static imp_status decide(imp_run *run, imp_error *error)
     workspace w = carve(run);
     for (size_t j = 0; j < w.count; j++) {
         const float *x = imp_points_row(&run->points, unlabeled_point(&run->points, j));
-        imp_soft_assignment(clusters, x, IMP_UNLABELED);
+        imp_soft_assignment(clusters, x, IMP_UNLABELED, clusters->score);
         for (size_t c = 0; c < w.way; c++)
             w.z[c * w.count + j] = clusters->score[c];
     }

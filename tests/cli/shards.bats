@@ -83,6 +83,25 @@ np.save("y.npy", np.arange(20) % 5)'
     [ ! -e n.safetensors ]
 }
 
+@test "shards: a fit that is interrupted goes on where it was" {
+    npy u.npy '(4 * (np.arange(9000) % 5)[:, None] + np.random.RandomState(1).randn(9000, 6)).astype("float32")'
+    npy s.npy '(4 * (np.arange(20) % 5)[:, None] + np.random.RandomState(2).randn(20, 6)).astype("float32")'
+    npy y.npy 'np.arange(20) % 5'
+    words=(fit --support s.npy --labels y.npy --unlabeled u.npy --preset paper --memory 0)
+    "$IMP" "${words[@]}" -o whole.safetensors >whole
+    run --separate-stderr interrupted_at . "$IMP" "${words[@]}" -o m.safetensors
+    [ "$status" -eq 130 ]
+    [ "$stderr" = "imp fit: interrupted: 'm.safetensors.state' is from where the fit can be resumed" ]
+    [ ! -e m.safetensors ]
+    run --separate-stderr "$IMP" "${words[@]}" --alpha 0.5 -o m.safetensors --resume
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"is of a clustering of other points or by other options"* ]]
+    "$IMP" "${words[@]}" -o m.safetensors --resume >found
+    cmp whole.safetensors m.safetensors
+    cmp whole found
+    [ ! -e m.safetensors.state ]
+}
+
 @test "shards: the memory of fit does not grow with unlabelled points" {
     /usr/bin/python3 - <<'END'
 import os, resource, subprocess

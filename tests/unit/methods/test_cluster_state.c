@@ -169,7 +169,7 @@ static void points_that_were_left_out_are_told(void **state)
     const imp_cluster_state over[] = {{.done = POINTS}, {.passes = SIZE_MAX}};
     for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
         assert_int_equal(imp_cluster_state_save(path.text, &print, &over[i], &clusters, assignment,
-                                                POINTS, NULL),
+                                                POINTS, NULL, NULL),
                          IMP_OK);
         refuse(&source, &options, path.text, IMP_EFORMAT);
     }

@@ -427,9 +427,9 @@ static void a_point_without_densities_goes_to_the_nearest(void **state)
     const float place[] = {0, 10, 20}, x = 19, far = 3e38F;
     for (int32_t c = 0; c < 3; c++)
         assert_int_equal(imp_clusters_add(&clusters, c, 1e-320, &place[c], NULL), IMP_OK);
-    imp_soft_assignment(&clusters, &x, IMP_UNLABELED);
+    imp_soft_assignment(&clusters, &x, IMP_UNLABELED, clusters.score);
     assert_true(clusters.score[0] == 0 && clusters.score[1] == 0 && clusters.score[2] == 1);
-    imp_soft_assignment(&clusters, &x, 1);
+    imp_soft_assignment(&clusters, &x, 1, clusters.score);
     assert_true(clusters.score[0] == 0 && clusters.score[1] == 1 && clusters.score[2] == 0);
 
     size_t best[4];

@@ -667,7 +667,7 @@ static void adding_among_many_clusters(void **state)
             plain.weight[plain.count - 1] = 1;
             continue;
         }
-        imp_soft_assignment(&plain, x + i * D, y[i]);
+        imp_soft_assignment(&plain, x + i * D, y[i], plain.score);
         for (size_t c = 0; c < plain.count; c++) {
             double z = plain.score[c];
             plain.weight[c] += z;
