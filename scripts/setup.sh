@@ -13,7 +13,7 @@ packages_of() {
         libtiff-dev libwebp-dev nettle-dev ;;
     test) echo bats ccache clang clang-format curl g++ groff-base libclang-rt-dev libcmocka-dev \
         libheif-examples libopenmpi-dev llvm man-db mandoc openmpi-bin python3-matplotlib python3-numpy python3-pandas python3-pil python3-pip \
-        python3-setuptools python3-sklearn python3-wheel ;;
+        python3-setuptools python3-sklearn python3-wheel strace ;;
     long) echo chromium debootstrap doxygen fish gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libmpich-dev lintian \
         mpich musl-tools python3-sphinx qemu-user zsh ;;
     wheel) echo libbz2-dev liblzma-dev libzstd-dev python3-venv zlib1g-dev ;;
