@@ -30,6 +30,13 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     file(RENAME ${folder}/CHANGELOG.md ${folder}/changelog)
   endif()
 
+  # Debian 12 has Open MPI 4.1 and Debian 13 has 5.0, in packages of different names: libmpi.so.40, with one
+  # ABI, in both. dpkg-shlibdeps reads this, and CPack removes it.
+  if(package STREQUAL "imp-mpi")
+    file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/${component}/debian/shlibs.local
+         "libmpi 40 libopenmpi3 (>= 4.1.4) | libopenmpi40\n")
+  endif()
+
   file(GLOB texts ${folder}/changelog* ${share}/man/man1/*.1)
   execute_process(COMMAND gzip --best --no-name ${texts} COMMAND_ERROR_IS_FATAL ANY)
   file(GLOB texts ${folder}/copyright ${folder}/changelog*)
