@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares what README.md states with the result files, and looks where links lead.
 
-    check_docs.py figures|links|idea ROOT [IMP]
+    check_docs.py figures|links|promises|idea ROOT [IMP]
 
 figures: every accuracy stands in results/omniglot/README.md, which `imp paper` writes from the result
 files, and every speed follows from bench/results. links: what a page links to, or shows, is there.
+promises: the tests that docs/guarantees.md names are there.
 idea: docs/idea.py finds the answers that docs/idea.svg shows.
 """
 
@@ -100,6 +101,19 @@ def check_links(root):
         sys.exit("\n".join(broken) or "no page has a link")
 
 
+def check_promises(root):
+    with open(os.path.join(root, "docs/guarantees.md"), encoding="utf-8") as file:
+        page = file.read()
+    files = {"unit": "tests/unit/{}/test_{}.c", "cli": "tests/cli/{}.bats", "python": "python/tests/test_{1}.py"}
+    named = set(re.findall(r"`(unit|cli|python)/([a-z_]+)(?:/([a-z_]+))?`", page))
+    for kind, *rest in sorted(named):
+        path = files[kind].format(*rest)
+        if not os.path.exists(os.path.join(root, path)):
+            sys.exit(f"docs/guarantees.md names {kind}/{'/'.join(filter(None, rest))}, but there is no {path}")
+    if len(named) < 30:
+        sys.exit(f"docs/guarantees.md names only {len(named)} tests")
+
+
 def check_idea(root, imp):
     def answers(path):
         with open(path, encoding="utf-8") as file:
@@ -119,4 +133,4 @@ def check_idea(root, imp):
 
 if __name__ == "__main__":
     what, root, *rest = sys.argv[1:]
-    {"figures": check_figures, "links": check_links, "idea": check_idea}[what](root, *rest)
+    {"figures": check_figures, "links": check_links, "promises": check_promises, "idea": check_idea}[what](root, *rest)

@@ -22,6 +22,10 @@ setup_file() {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/check_docs.py" links "$root"
 }
 
+@test "every promise has its test" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/check_docs.py" promises "$root"
+}
+
 @test "docs/idea.svg shows what imp classify answers" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/check_docs.py" idea "$root" "$IMP"
 }
