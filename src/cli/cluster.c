@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -430,8 +429,6 @@ static int find_clusters(const settings *given, const imp_point_source *points,
     else if (failed)
         status = imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE, command,
                               "%s", imp_interrupted() ? "interrupted" : error.message);
-    else if (status == IMP_GO_ON && given->resume)
-        unlink(state);
     imp_lock_release(&lock);
     free(folder);
     free(state);
@@ -458,6 +455,8 @@ static int cluster(const settings *given, const imp_point_source *points, const 
     status = find_known(given, found, said->truth, &labeled);
     if (status == IMP_GO_ON)
         status = write_output(given, found);
+    if (status == IMP_GO_ON && given->resume)
+        imp_state_remove(given->output);
     if (status == IMP_GO_ON)
         status =
             given->json ? print_json(given, found, &labeled) : print_table(given, found, &labeled);

@@ -124,6 +124,14 @@ char *imp_state_file(const char *output)
     return path;
 }
 
+void imp_state_remove(const char *output)
+{
+    char *path = imp_state_file(output);
+    if (path)
+        unlink(path);
+    free(path);
+}
+
 char *imp_scratch_folder(const char *output)
 {
     const char *temporary = getenv("TMPDIR");

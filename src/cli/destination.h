@@ -41,6 +41,9 @@ char *imp_scratch_folder(const char *output);
  * NULL if out of memory. */
 char *imp_state_file(const char *output);
 
+/* Removes that file, once the output it was kept for is written. */
+void imp_state_remove(const char *output);
+
 /* How much is held in memory before scratch files are used. */
 #define IMP_MEMORY_OPTION(settings, member, what)                                             \
     {                                                                                         \

@@ -1,6 +1,5 @@
 /* fit.c - `imp fit`: fits a mixture to labelled and unlabelled points and saves it. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <imp/mixture.h>
 
@@ -134,8 +133,6 @@ static int find_mixture(const settings *given, const points *all,
     imp_status status =
         imp_mixture_fit_source(&all->source, mixture_options, &crew, mixture, &error);
     imp_progress_end(&own.line.line);
-    if (!status && given->resume)
-        unlink(state);
     free(folder);
     free(state);
     if (!status)
@@ -156,6 +153,8 @@ static int fit(const settings *given, const points *all)
         exit_status = imp_keep_names(command, mixture, &all->supports.classes);
     if (exit_status == IMP_GO_ON && imp_mixture_save(mixture, given->output, &error))
         exit_status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (exit_status == IMP_GO_ON && given->resume)
+        imp_state_remove(given->output);
     if (exit_status == IMP_GO_ON) {
         imp_mixture_tell(command, mixture);
         exit_status = imp_mixture_print(command, mixture, given->json);

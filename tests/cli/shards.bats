@@ -13,6 +13,11 @@ for i, part in enumerate(np.split(x, [7, 7, 60])):
     np.save(f"parts/{i}.npy", part.astype("float64") if i == 2 else part)'
 }
 
+# Runs a command that cannot write a byte to a file.
+without_room() {
+    bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@"' - "$@"
+}
+
 @test "shards: a folder of files is one set of points" {
     for words in "cluster --method dp-means --lambda 200" "cluster --clusters 4 --order random"; do
         # shellcheck disable=SC2086 # words are options
@@ -96,6 +101,10 @@ np.save("y.npy", np.arange(20) % 5)'
     run --separate-stderr "$IMP" "${words[@]}" --alpha 0.5 -o m.safetensors --resume
     [ "$status" -eq 1 ]
     [[ $stderr == *"is of a clustering of other points or by other options"* ]]
+    # a result that cannot be written costs nothing but the rest of the work
+    run --separate-stderr without_room "$IMP" "${words[@]}" -o m.safetensors --resume
+    [ "$status" -eq 1 ]
+    [ -e m.safetensors.state ]
     "$IMP" "${words[@]}" -o m.safetensors --resume >found
     cmp whole.safetensors m.safetensors
     cmp whole found
@@ -197,6 +206,9 @@ it can be resumed" ]
     run --separate-stderr "$IMP" "${words[@]}" --steps 1 -o found.npy --resume
     [ "$status" -eq 1 ]
     [[ $stderr == *"is of a clustering of other points or by other options"* ]]
+    run --separate-stderr without_room "$IMP" "${words[@]}" -o found.npy --resume
+    [ "$status" -eq 1 ]
+    [ -e found.npy.state ]
     "$IMP" "${words[@]}" -o found.npy --resume --json >found
     cmp whole.npy found.npy
     cmp whole found
