@@ -22,5 +22,11 @@ mkdir -p "$folder"
 IMP_LIBRARY=$library PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1 \
     /usr/bin/python3 -m sphinx -q -W --keep-going -b html -d "$folder/doctrees" docs/api "$folder/python"
 [ -s "$folder/c/mixture_8h.html" ] && [ -s "$folder/python/index.html" ]
-grep -q 'id="pyimp.Episodes"' "$folder/python/index.html"
+for name in Embedding.__call__ Episodes Episodes.__getitem__ evaluate methods.Method.__call__ plot.map suggest \
+    torch.EpisodeLoss train; do
+    grep -q "id=\"pyimp.$name\"" "$folder/python/index.html" || {
+        echo "the pages do not have pyimp.$name"
+        exit 1
+    }
+done
 grep -q imp_mixture_predict "$folder/c/mixture_8h.html"

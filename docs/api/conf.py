@@ -7,7 +7,11 @@ author = copyright = "the imp authors"
 version = release = pyimp.__version__
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_typehints = "none"  # the docstrings say it in words
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": False,
+    "special-members": "__call__, __getitem__",  # how an object is used
+}
 autodoc_mock_imports = ["torch"]
 napoleon_google_docstring = False
 html_theme = "alabaster"

@@ -252,7 +252,7 @@ class Episodes:
 
     Episode 4711 of a seed and purpose is the same on any machine and in any process, and is what the
     command draws. So it is a sequence that can be read in any order, pickled, and read by the
-    workers of a PyTorch DataLoader (`pyimp.torch.loader`). With a `count`, -1 is the last one.
+    workers of a PyTorch DataLoader (`pyimp.torch.loader`).
 
     Parameters
     ----------
@@ -375,6 +375,7 @@ class Episodes:
         return self.count
 
     def __getitem__(self, index: int) -> Episode:
+        """Episode `first` + `index`; with a `count`, negative numbers are counted from its end."""
         if self.count is None and isinstance(index, int) and index < 0:
             raise IndexError(f"there is no episode {index}: without a count they have no end to count from")
         length = 2**64 - self.first if self.count is None else self.count
