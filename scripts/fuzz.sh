@@ -26,8 +26,10 @@ name=$1
 seconds=$(awk -v minutes="$minutes" 'BEGIN { printf "%d", minutes * 60 }')
 corpus=build/fuzz/corpus/fuzz_$name
 options=()
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+work=$(mktemp -d)
+log=$work/log
+export TMPDIR=$work # a fuzzer that crashes leaves its files behind
+trap 'rm -rf "$work"' EXIT
 mkdir -p "$corpus"
 [ ! -f "tests/fuzz/$name.dict" ] || options+=("-dict=tests/fuzz/$name.dict")
 [ ! -d "tests/fuzz/corpus/$name" ] || cp -n "tests/fuzz/corpus/$name"/* "$corpus"

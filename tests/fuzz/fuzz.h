@@ -1,10 +1,11 @@
 /*
- * fuzz.h - what the fuzzers share: an input as a file, and as a safetensors file whose checksum and
- * length do not stop it at the door.
+ * fuzz.h - what the fuzzers share: an input as a file, a folder, and as a safetensors file whose
+ * checksum and length do not stop it at the door.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,32 @@ static inline fuzz_file fuzz_file_of(const uint8_t *data, size_t size)
         abort();
     snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.descriptor);
     return file;
+}
+
+static char fuzz_folder_path[4096];
+
+static inline void fuzz_folder_remove(void)
+{
+    DIR *folder = opendir(fuzz_folder_path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(fuzz_folder_path);
+}
+
+/* A folder for what is found by its name, which goes when the program ends. */
+static inline const char *fuzz_folder(void)
+{
+    const char *place = getenv("TMPDIR");
+    snprintf(fuzz_folder_path, sizeof fuzz_folder_path, "%s/imp-fuzz.XXXXXX",
+             place ? place : "/tmp");
+    if (!mkdtemp(fuzz_folder_path))
+        abort();
+    atexit(fuzz_folder_remove);
+    return fuzz_folder_path;
 }
 
 /* An input that begins with the header itself gets the right length before it, which a mutation

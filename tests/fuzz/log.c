@@ -1,6 +1,6 @@
 /* log.c - any text at all as the log of a run: lines in which updates have numbers, or a sentence.
  */
-#define _GNU_SOURCE /* mkdtemp */
+#define _GNU_SOURCE /* mkdtemp, memfd_create */
 
 #include "fuzz.h"
 
@@ -11,12 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char folder[] = "/tmp/imp-fuzz-log.XXXXXX";
-    static int log = -1;
-    if (log < 0) {
-        char path[64];
-        if (!mkdtemp(folder))
-            abort();
+    static const char *folder;
+    static int log;
+    if (!folder) {
+        char path[4200];
+        folder = fuzz_folder();
         snprintf(path, sizeof path, "%s/log.jsonl", folder);
         log = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     }
