@@ -6,8 +6,9 @@ usage: bench/ranks.py PART... [--imp IMP] [--imp-mpi IMP_MPI] [--folder FOLDER] 
 - speed: 2 ranks with one thread each next to 1 process with 2 threads, in alternating turns: updates
   of 8 episodes (Conv4, alphabets of glyphs), and passes of DP-means.
 - traffic: the bytes that the ranks send, as they count them, next to the model's.
-- network: the same on hosts that are network namespaces with throttled links: the bytes that the
-  kernel counts there, and the slowdown from throttling, next to the model's.
+- network: the same on hosts that are network namespaces: the bytes that the kernel counts there, and
+  the time of updates and passes on links with a rate (the kernel's tbf) or a delay (a relay of our
+  own, bench/relay.py), next to the model's. Needs root.
 - model: the speedup of 1 to 256 ranks on 1 and 10 Gbit/s, from the times that `speed` measured and
   the model that `traffic` and `network` check; and a plot beside the JSON.
 
@@ -15,6 +16,7 @@ Every part keeps the other parts' results in the output file.
 """
 import argparse
 import json
+import math
 import os
 import re
 import shutil
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import time
 
+EAGER = 1 << 16  # bytes; for longer messages Open MPI asks first, which takes two more delays
 PIECE = 4 << 14  # bytes that go along the chain together (src/base/ranks.c)
 TRAIN = ["--data", "glyphs", "--task", "alphabets", "--way", "10", "--accumulate", "8",
          "--validate-every", "0", "--log-every", "1", "--checkpoint-every", "1000", "--quiet"]
@@ -97,19 +100,32 @@ def pass_bytes(ranks, points, dimensions, clusters, blocks):
     return (ranks - 1) * (4 * points + 8 * ranks * blocks + 8 * clusters * dimensions)
 
 
-def train_seconds(ranks, model, episode, rate, latency):
-    """An update: this rank's episodes one after the other, then the chain, in which pieces follow
-    each other, and the broadcast."""
-    import math
-    gradient = 4 * model["numbers"]
-    compute = math.ceil(model["episodes"] / ranks) * episode + model["rest"]
+def train_wire(ranks, model, rate, latency):
+    """Seconds that an update communicates: what each episode showed goes to all, then the running sum
+    along the chain, in which pieces follow each other, and to all. A link carries a message both
+    ways at once, and of what all ranks gather a rank has its own part already."""
     if ranks == 1:
-        return compute
+        return 0
+    gradient = 4 * model["numbers"]
+    others = (ranks - 1) / ranks
     pieces = math.ceil(gradient / PIECE)
-    chain = (pieces + ranks - 2) * (PIECE / rate + latency)
-    tell = 2 * gradient / rate + 2 * math.log2(ranks) * latency
+    chain = (gradient + (ranks - 2) * PIECE) / rate + (pieces + ranks - 2) * latency
+    tell = 2 * others * gradient / rate + 2 * math.log2(ranks) * latency
     told = model["episodes"] * (model["told"] + 8 * model["statistics"])
-    return compute + chain + tell + told / rate + 4 * math.log2(ranks) * latency
+    return chain + tell + others * told / rate + 3 * math.log2(ranks) * latency
+
+
+def train_seconds(ranks, model, episode, rate, latency):
+    """An update: this rank's episodes one after the other, and then what is sent."""
+    return math.ceil(model["episodes"] / ranks) * episode + train_wire(ranks, model, rate, latency)
+
+
+def pass_wire(ranks, points, dimensions, clusters, blocks, rate, latency):
+    """Seconds that a pass of DP-means communicates: in each block the nearest clusters and how many
+    points are far from all, in the end the sums."""
+    sent = 4 * points + 8 * clusters * dimensions
+    delays = 1 + sum(2 if 4 * block / ranks < EAGER else 4 for block in blocks)
+    return (ranks - 1) / ranks * sent / rate + delays * math.log2(ranks) * latency
 
 
 def wire_of_a_pass(least):
@@ -126,10 +142,11 @@ def wire_of_a_pass(least):
 # ---- hosts ----
 
 class Hosts:
-    """Network namespaces with an address each, whose links have a rate."""
+    """Network namespaces with an address each, whose links have a rate, or frames a delay."""
 
-    def __init__(self, count, folder):
+    def __init__(self, count, folder, delay=None):
         self.count, self.agent = count, os.path.abspath(os.path.join(folder, "agent"))
+        self.delay, self.relay = delay, None
         with open(self.agent, "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\nnumber=${1##*.}\nshift\nexec ip netns exec "impbench$number" '
                        'unshare --uts sh -c "hostname impbench$number; $*"\n')
@@ -138,48 +155,67 @@ class Hosts:
     def ip(self, words):
         subprocess.run(["ip"] + words.split(), check=True)
 
+    def links(self):
+        """What ends in the hosts: a bridge's links, or taps of the relay."""
+        if self.delay is None:
+            self.ip("link add impbench type bridge")
+            self.ip("link set impbench up")
+            for i in range(1, self.count + 1):
+                self.ip(f"link add impb{i} type veth peer name eth0 netns impbench{i}")
+                self.ip(f"link set impb{i} master impbench up")
+            return
+        relay = os.path.join(os.path.dirname(os.path.abspath(__file__)), "relay.py")
+        self.relay = subprocess.Popen([sys.executable, relay, str(self.delay)] +
+                                      [f"impb{i}" for i in range(1, self.count + 1)],
+                                      stdout=subprocess.PIPE)
+        self.relay.stdout.readline()  # it has made them
+        for i in range(1, self.count + 1):
+            self.ip(f"link set impb{i} netns impbench{i} name eth0")
+
     def __enter__(self):
-        self.ip("link add impbench type bridge")
-        self.ip("link set impbench up")
         for i in range(1, self.count + 1):
             self.ip(f"netns add impbench{i}")
-            self.ip(f"link add impb{i} type veth peer name eth0 netns impbench{i}")
-            self.ip(f"link set impb{i} master impbench up")
+        self.links()
+        for i in range(1, self.count + 1):
             self.ip(f"-n impbench{i} addr add 10.78.0.{i}/24 dev eth0")
             self.ip(f"-n impbench{i} link set eth0 up")
             self.ip(f"-n impbench{i} link set lo up")
         return self
 
     def throttle(self, megabits):
+        """What a host sends has that rate, and up to 32 kB at once; nothing is lost."""
         for i in range(1, self.count + 1):
             words = ["ip", "netns", "exec", f"impbench{i}", "tc", "qdisc"]
             subprocess.run(words + ["del", "dev", "eth0", "root"], stderr=subprocess.DEVNULL,
                            check=False)
             if megabits:
                 subprocess.run(words + ["add", "dev", "eth0", "root", "tbf", "rate",
-                                        f"{megabits}mbit", "burst", "128kb", "latency", "100ms"],
+                                        f"{megabits}mbit", "burst", "32kb", "limit", "8mb"],
                                check=True)
 
     def bytes(self):
         """What all hosts have sent."""
-        total = 0
-        for i in range(1, self.count + 1):
-            with open(f"/sys/class/net/impb{i}/statistics/rx_bytes", encoding="utf-8") as file:
-                total += int(file.read())
-        return total
+        file = "/sys/class/net/eth0/statistics/tx_bytes"
+        return sum(int(subprocess.run(["ip", "netns", "exec", f"impbench{i}", "cat", file],
+                                      stdout=subprocess.PIPE, check=True).stdout)
+                   for i in range(1, self.count + 1))
 
     def command(self, ranks):
         hosts = ",".join(f"10.78.0.{i}" for i in range(1, ranks + 1))
         return ["ip", "netns", "exec", "impbench1", "unshare", "--uts", "sh", "-c",
-                'hostname impbench1; exec "$@"', "sh", "mpirun", "--host", hosts, "--mca",
-                "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", "--mca",
+                'hostname impbench1; exec "$@"', "sh", "mpirun", "--host", hosts, "--bind-to",
+                "none", "--mca", "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", "--mca",
                 "oob_tcp_if_include", "10.78.0.0/24", "--mca", "btl_tcp_if_include",
                 "10.78.0.0/24", "-x", "IMP_MPI_TRAFFIC"]
 
     def __exit__(self, *_):
+        if self.relay:
+            self.relay.terminate()
+            self.relay.wait()
         for i in range(1, self.count + 1):
             self.ip(f"netns del impbench{i}")
-        self.ip("link del impbench")
+        if not self.relay:
+            self.ip("link del impbench")
 
 
 # ---- the parts ----
@@ -237,36 +273,74 @@ def traffic(bench, result):
         rows.append({"ranks": ranks, "update": many - few,
                      "update_by_model": train_bytes(ranks, model), "pass": two - one,
                      "pass_by_model": pass_bytes(ranks, CLUSTER["points"], CLUSTER["dimensions"],
-                                                 CLUSTER["clusters"], blocks_of())})
+                                                 CLUSTER["clusters"], len(blocks_of()))})
     result["traffic"] = {"model": model, "rows": rows}
 
 
 def blocks_of():
-    """How many blocks a pass has in which no cluster is made (src/methods/assign.c)."""
-    points, size, count, begin = CLUSTER["points"], 96, 0, 0
-    while begin < points:
-        begin += size
+    """The points of each block of a pass in which no cluster is made (src/methods/assign.c)."""
+    left, size, blocks = CLUSTER["points"], 96, []
+    while left > 0:
+        blocks.append(min(size, left))
+        left -= blocks[-1]
         size = min(2 * size, 73728)
-        count += 1
-    return count
+    return blocks
+
+
+def measure_link(bench, hosts, ranks, link):
+    """Bytes and seconds of an update and of a pass, the least of several."""
+    before = hosts.bytes()
+    seconds, sent = bench.train(ranks, 1, bench.options.updates, hosts)
+    wire = hosts.bytes() - before
+    before = hosts.bytes()
+    taken = {1: [], 2: []}  # passes; they converge with the second
+    for _ in range(bench.options.rounds):
+        for passes, seconds_of in taken.items():
+            spent, passed = bench.cluster(ranks, 1, passes, hosts)
+            seconds_of.append(spent)
+    passed_wire = (hosts.bytes() - before) // bench.options.rounds
+    return {"ranks": ranks, **link, "update": round(seconds, 4),
+            "pass": round(min(taken[2]) - min(taken[1]), 4),
+            "sent": sent, "on_the_wire": wire, "cluster_sent": passed,
+            "clusters_on_the_wire": passed_wire}
+
+
+def beside_model(row, base, learnt):
+    """What the link costs, measured and by the model."""
+    rate = row.get("megabits", 1e6) * 125e3
+    delay = row.get("milliseconds", 0) / 1e3
+    row["update_by_link"] = round(row["update"] - base["update"], 4)
+    row["update_by_model"] = round(train_wire(row["ranks"], learnt, rate, delay), 4)
+    row["pass_by_link"] = round(row["pass"] - base["pass"], 4)
+    row["pass_by_model"] = round(
+        pass_wire(row["ranks"], CLUSTER["points"], CLUSTER["dimensions"], CLUSTER["clusters"],
+                  blocks_of(), rate, delay), 4)
 
 
 def network(bench, result):
-    rows = []
-    with Hosts(3, bench.options.folder) as hosts:
-        for ranks in (2, 3):
-            for megabits in (None, 1000, 100):
-                hosts.throttle(megabits)
-                before = hosts.bytes()
-                seconds, sent = bench.train(ranks, 1, 4, hosts)
-                train_wire = hosts.bytes() - before
-                before = hosts.bytes()
-                passes, passed = bench.cluster(ranks, 1, 4, hosts)
-                rows.append({"ranks": ranks, "megabits": megabits, "update": round(seconds, 4),
-                             "sent": sent, "on_the_wire": train_wire,
-                             "cluster": round(passes, 3), "cluster_sent": passed,
-                             "cluster_on_the_wire": hosts.bytes() - before})
-    result["network"] = {"rows": rows}
+    """Links with the rates or delays asked for, beside one that has neither."""
+    rows, base = [], None
+    learnt = result["traffic"]["model"]
+    for ranks in bench.options.ranks:
+        if bench.options.megabits:
+            with Hosts(ranks, bench.options.folder) as hosts:
+                for megabits in [None] + bench.options.megabits:
+                    hosts.throttle(megabits)
+                    link = {"megabits": megabits} if megabits else {}
+                    rows.append(measure_link(bench, hosts, ranks, link))
+                    base = base if megabits else rows[-1]
+                    beside_model(rows[-1], base, learnt)
+        delays = bench.options.milliseconds
+        for milliseconds in [0] + delays if delays else []:
+            with Hosts(ranks, bench.options.folder, milliseconds / 1e3) as hosts:
+                rows.append(measure_link(bench, hosts, ranks, {"milliseconds": milliseconds}))
+                base = base if milliseconds else rows[-1]
+                beside_model(rows[-1], base, learnt)
+    result.setdefault("network", {"rows": []})
+    measured = {(row["ranks"], "milliseconds" in row) for row in rows}
+    result["network"]["rows"] = [
+        row for row in result["network"]["rows"]
+        if (row["ranks"], "milliseconds" in row) not in measured] + rows
 
 
 def model(bench, result):
@@ -274,7 +348,6 @@ def model(bench, result):
     least = result["speed"]["seconds"]
     # A rank has one thread here.
     episode = least["train_one"] / 8
-    learnt = {**learnt, "rest": 0}
     curves = {}
     for name, rate, latency in (("1 Gbit/s", 125e6, 50e-6), ("10 Gbit/s", 1250e6, 20e-6)):
         for episodes in (8, 64):
@@ -319,6 +392,9 @@ def main():
     parser.add_argument("--folder", default="build/bench/ranks")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--updates", type=int, default=6)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2], help="of network")
+    parser.add_argument("--megabits", type=int, nargs="*", default=[1000, 100, 30])
+    parser.add_argument("--milliseconds", type=int, nargs="*", default=[1, 5])
     parser.add_argument("--output", default="bench/results/ranks.json")
     options = parser.parse_args()
     result = {}
