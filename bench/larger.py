@@ -2,7 +2,7 @@
 """Cluster more points than fit in memory: how much memory and time it takes.
 
 usage: bench/larger.py [--imp IMP] [--folder FOLDER] [--gigabytes N] [--copies N] [--rounds N]
-                       [--part prepare|whole|passes|predictions] [--output JSON]
+                       [--part prepare|whole|passes|disk|predictions] [--output JSON]
 
 Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for later
 runs), and a folder of shards that are links to it (10, so 40 GB).
@@ -12,6 +12,9 @@ runs), and a folder of shards that are links to it (10, so 40 GB).
 - passes: the time of later passes over the one file when its points are read from the file in
   blocks, and when they are held in memory, as points from a pipe are. It is the difference between a
   clustering with two passes and one with one, so that opening and reading do not count.
+- disk: the same with a file that has to be read from the disk in every pass, because a control group
+  leaves it less memory than the file (needs root and cgroup v1), beside points in memory and the rate
+  at which the disk reads the file.
 - predictions: the same file classified by a mixture of 100 classes, from the file, which is read twice
   (what cannot be read is told before anything is printed), and from a pipe, which is read once.
 
@@ -63,22 +66,22 @@ def prepare(folder, gigabytes, copies):
     return path, shards, count
 
 
-def run(command, shell=False):
-    """Seconds, peak resident bytes, and the output of a command."""
+def run(command, shell=False, before=None):
+    """Seconds, what was used, and the output of a command."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, shell=shell, stdout=subprocess.PIPE, text=True,
-                               executable="/bin/bash" if shell else None)
+                               executable="/bin/bash" if shell else None, preexec_fn=before)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         sys.exit(f"bench/larger.py: {command} failed")
-    return time.perf_counter() - begin, usage.ru_maxrss * 1024, output
+    return time.perf_counter() - begin, usage, output
 
 
 def whole(options, shards, count):
     command = [options.imp, "cluster", shards, "--method", "dp-means", "--lambda", str(LAMBDA),
                "--memory", "0", "-o", os.path.join(options.folder, "labels.npy"), "--json"]
-    seconds, memory, output = run(command)
+    seconds, usage, output = run(command)
     found = json.loads(output)
     labels = numpy.load(os.path.join(options.folder, "labels.npy"), mmap_mode="r")
     return {"command": " ".join(["imp", "cluster", "SHARDS"] + command[3:9]),
@@ -86,7 +89,7 @@ def whole(options, shards, count):
             "bytes": 4 * DIMENSIONS * count * options.copies, "true_clusters": CLUSTERS,
             "clusters": found["clusters"], "passes": found["steps"],
             "converged": found["converged"], "seconds": round(seconds, 1),
-            "peak_bytes": memory, "labels": len(labels),
+            "peak_bytes": usage.ru_maxrss * 1024, "labels": len(labels),
             "sizes": [min(found["sizes"]), max(found["sizes"])]}
 
 
@@ -107,6 +110,68 @@ def passes(options, path):
     return {"bytes": os.path.getsize(path), "seconds": taken,
             "pass_from_file": round(one["file"], 3), "pass_in_memory": round(one["memory"], 3),
             "file_over_memory": round(one["file"] / one["memory"], 3)}
+
+
+class Confined:
+    """A control group in which a command and the files that it reads have so many bytes."""
+
+    folder = "/sys/fs/cgroup/memory/imp-bench"
+
+    def __init__(self, memory):
+        self.memory = memory
+
+    def __enter__(self):
+        os.makedirs(self.folder, exist_ok=True)
+        with open(os.path.join(self.folder, "memory.limit_in_bytes"), "w", encoding="ascii") as file:
+            file.write(str(self.memory))
+        return self
+
+    def join(self):
+        with open(os.path.join(self.folder, "cgroup.procs"), "w", encoding="ascii") as file:
+            file.write(str(os.getpid()))
+
+    def __exit__(self, *_):
+        os.rmdir(self.folder)
+
+
+def forget(path):
+    """Lets the system forget what it has read of a file."""
+    file = os.open(path, os.O_RDONLY)
+    os.fsync(file)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+
+
+def disk(options, path):
+    """A pass over a file that is on the disk alone, and one over points in memory: each the difference
+    between clusterings of two passes and of one, the least of several turns."""
+    words = "--method dp-means --lambda {} --json --memory 100000 -o {}".format(
+        LAMBDA, os.path.join(options.folder, "labels.npy"))
+    memory, size, taken, read = 1 << 28, os.path.getsize(path), {}, {}
+    with Confined(memory) as group:
+        for _ in range(options.rounds):
+            forget(path)
+            seconds, _, _ = run(["dd", f"if={path}", "of=/dev/null", "bs=1M", "status=none"],
+                                before=group.join)
+            taken.setdefault("dd", []).append(round(seconds, 3))
+            for steps in (1, 2):
+                forget(path)
+                seconds, usage, _ = run(
+                    [options.imp, "cluster", path, *words.split(), "--steps", str(steps)],
+                    before=group.join)
+                taken.setdefault(f"disk_{steps}", []).append(round(seconds, 3))
+                read[f"disk_{steps}"] = usage.ru_inblock * 512
+            run(f"cat {path} >/dev/null", shell=True)  # so that the pipe is as fast for both
+            for steps in (1, 2):
+                seconds, _, _ = run(f"{options.imp} cluster <(cat {path}) {words} --steps {steps}",
+                                    shell=True)
+                taken.setdefault(f"memory_{steps}", []).append(round(seconds, 3))
+    least = {key: min(values) for key, values in taken.items()}
+    one = {kind: least[kind + "_2"] - least[kind + "_1"] for kind in ("disk", "memory")}
+    return {"bytes": size, "memory_of_group": memory, "seconds": taken, "bytes_read": read,
+            "disk_bytes_per_second": round(size / least["dd"]),
+            "pass_from_disk": round(one["disk"], 3), "pass_in_memory": round(one["memory"], 3),
+            "disk_over_memory": round(one["disk"] / one["memory"], 3)}
 
 
 def predictions(options, path):
@@ -137,7 +202,7 @@ def main():
     parser.add_argument("--gigabytes", type=int, default=4)
     parser.add_argument("--copies", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--part", choices=["prepare", "whole", "passes", "predictions"])
+    parser.add_argument("--part", choices=["prepare", "whole", "passes", "disk", "predictions"])
     parser.add_argument("--output")
     options = parser.parse_args()
     path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
@@ -152,6 +217,8 @@ def main():
         result["whole"] = whole(options, shards, count)
     if options.part in (None, "passes"):
         result["passes"] = passes(options, path)
+    if options.part in (None, "disk"):
+        result["disk"] = disk(options, path)
     if options.part in (None, "predictions"):
         result["predictions"] = predictions(options, path)
     text = json.dumps(result, indent=1)
