@@ -3,7 +3,8 @@
  *
  * Every rank runs the same command. Rank 0 prints and writes. The messages of the others go to a
  * file of their own, and are printed only if rank 0 itself has no error; the rank and its host are
- * then named. A rank that fails while others wait for it ends them all.
+ * then named. A rank that fails while others wait for it ends them all; rank 0 says so by a second
+ * sentence.
  */
 #define _GNU_SOURCE /* memfd_create */
 
@@ -233,6 +234,9 @@ int main(int argc, char **argv)
     status = conclude(status, &ranks, &together);
     if (ranks.rank > 0 && own != EXIT_SUCCESS && (!together || status != EXIT_SUCCESS))
         speak(before, said, self.host, ranks.rank);
+    if (!together && ranks.rank == 0) /* which has told why */
+        fprintf(stderr, "imp-mpi: rank 0 on %s failed while others went on, and ends the job\n",
+                self.host);
     if (!together)
         MPI_Abort(MPI_COMM_WORLD, status);
     tell_traffic(&traffic, &ranks);

@@ -87,6 +87,11 @@ setup() {
     [ "$status" -ne 0 ]
     [[ $stderr == *"imp cluster: cannot read 'x.npy': No such file or directory (rank 1 on "* ]]
     [ ! -e out.npy ]
+    mv x.npy elsewhere
+    run --separate-stderr unlike cluster x.npy --lambda 100 -o out.npy
+    [ "$status" -ne 0 ]
+    [ "$(grep -c "imp cluster: cannot read 'x.npy'" <<<"$stderr")" -ge 1 ]
+    [[ $stderr == *"imp-mpi: rank 0 on $(hostname) failed while others went on, and ends the job"* ]]
 }
 
 @test "mpi: ranks that would give other bits are refused" {
