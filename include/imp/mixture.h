@@ -199,23 +199,27 @@ typedef struct imp_mixture_predictions {
 } imp_mixture_predictions;
 
 /* Classifies `n` points of `d` floats: a class scores by the density of its best cluster. In
- * open-set mode clusters without a label compete as "none of these", and so does a threshold on the
- * distance from labelled points if options were chosen from the data
- * (imp_mixture_set_open_set_rate()). On failure nothing is written: IMP_EINVAL for a value that is
- * not finite or when `d` is not the mixture's; IMP_ENOMEM.
+ * open-set mode a point far from all labelled ones is "none of these" if options were chosen from
+ * the data (imp_mixture_set_open_set_rate()); otherwise, and if there is no threshold, clusters
+ * without a label compete as "none of these". On failure nothing is written: IMP_EINVAL for a value
+ * that is not finite or when `d` is not the mixture's; IMP_ENOMEM.
  */
 IMP_API imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_t n,
                                        size_t d, bool open_set,
                                        const imp_mixture_predictions *predictions,
                                        imp_error *error);
 
-/* Sets the fraction of points of the known classes that may be rejected as "none of these" in
- * open-set mode: from 0 to 1, 0.05 for one in twenty. The threshold is the distance from the
- * nearest other labelled point that this fraction of the labelled points exceeds; if no class has
- * two, there is none. It is measured on the sample that the mixture keeps, between points as they
- * are, or with standardised features if these have different units, independently of the metric of
- * the clusters. Changes the mixture, so no other thread may be using it. IMP_EINVAL for a rate out
- * of range. */
+/* Sets the fraction of points of the known classes that is rejected as "none of these" in open-set
+ * mode: from 0 to 1, 0.05 for one in twenty. Points are scored by the squared distance to the
+ * nearest labelled point of the sample that the mixture keeps; where clusters without a label claim
+ * a point, the score is up to twice that. Points are as they are, or with standardised features if
+ * these have different units, independently of the metric of the clusters. The threshold is the
+ * score that a new point of the known classes exceeds with this probability: every labelled point
+ * whose class has another, up to 500 of them, is scored as if it were new, and the ranks of n such
+ * scores promise rates of 1 / (n + 1) and above, whatever the distribution. For smaller rates the
+ * threshold is extrapolated (imp_mixture_choice.open_set_points). If no class has two labelled
+ * points, there is no threshold. Changes the mixture, so no other thread may be using it.
+ * IMP_EINVAL for a rate out of range. */
 IMP_API imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate,
                                                  imp_error *error);
 
@@ -235,11 +239,15 @@ typedef struct imp_mixture_choice {
     double loss;     /* their mean cross-entropy with the options chosen; NAN if there were none */
     double accuracy; /* the fraction of them classified correctly; likewise */
     double open_set_distance; /* squared distance from the nearest labelled point beyond which a
-                                 point is "none of these"; INFINITY: none */
+                                 point is "none of these", or half of it where clusters without a
+                                 label claim the point; INFINITY: none */
     size_t candidates;        /* for imp_mixture_candidate_at() */
     bool little;              /* nothing could be held out, so open options are guesses */
     bool every_point;         /* every labelled point is a cluster: nearest neighbours */
     size_t views;             /* for imp_mixture_view_at(); 0: a single view */
+    double open_set_rate;     /* see imp_mixture_set_open_set_rate() */
+    size_t open_set_points;   /* labelled points that the threshold was measured on, n: rates below
+                                 1 / (n + 1) are extrapolated; 0: there is no threshold */
 } imp_mixture_choice;
 
 /* `size` is the caller's sizeof(imp_mixture_choice). */

@@ -483,6 +483,8 @@ class MixtureChoice(Structure):
         ("little", c_bool),
         ("every_point", c_bool),
         ("views", c_size_t),
+        ("open_set_rate", c_double),
+        ("open_set_points", c_size_t),
     ]
 
 

@@ -77,8 +77,7 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
     unlabeled_weight : float or 'auto', default='auto'
         What an unlabelled point counts for where a labelled one counts 1, from 0 to 1.
     open_set_rate : float, default=0.05
-        The share of known points that `open_set` may send to `unlabeled`, measured by points held
-        out.
+        The share of known points that `open_set` sends to `unlabeled`, measured by points held out.
     n_jobs : int, optional
         Threads to use; None and -1 are as many as there are processors. Results do not depend on it.
 
@@ -97,7 +96,8 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
     choice_ : dict
         What was chosen and why: `metric`, `whitened`, `unlabeled_weight`, `held_out` (how many
         points), their `loss` and `accuracy`, the `candidates` with their losses,
-        `open_set_distance`, and the `views` with metric and weight, where there are several.
+        `open_set_distance`, `open_set_rate` and `open_set_points` (how many points measured it; they
+        promise rates of 1 / (points + 1) and above), and the `views` with metric and weight, where there are several.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         In the metric; `to_metric` takes points there.
     cluster_labels_ : ndarray of shape (n_clusters,)
@@ -211,10 +211,18 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
         with _parameters.our_words(), threads(jobs):
             mixture = Mixture.fit(points, numbers, rule, **options)
         self._take(mixture, names)
-        if mixture.choice.little:
+        choice = mixture.choice
+        if choice.little:
             warnings.warn(
                 "the labels say little: no class has two labelled points, or there is one class, so "
                 "metric and variance are the usual ones and were not chosen",
+                stacklevel=2,
+            )
+        least = 1 / (choice.open_set_points + 1)
+        if self.open_set and 0 < self.open_set_rate < least < 1:
+            warnings.warn(
+                f"{choice.open_set_points} labelled points promise values of open_set_rate from "
+                f"{least:.2g} on; the threshold for {self.open_set_rate:.2g} is extrapolated",
                 stacklevel=2,
             )
         return self
@@ -336,7 +344,7 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of each point, which is that of the densest cluster.
 
-        With `open_set`, `unlabeled` where that cluster has no label.
+        With `open_set`, `unlabeled` for points far from all labelled ones.
         """
         points, fitted = self._prepare(X)
         numbers = np.empty(len(points), np.int32)
@@ -439,6 +447,8 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
             "loss": choice.loss,
             "accuracy": choice.accuracy,
             "open_set_distance": choice.open_set_distance,
+            "open_set_rate": choice.open_set_rate,
+            "open_set_points": choice.open_set_points,
             "little": choice.little,
             "every_point": choice.every_point,
             "candidates": {

@@ -31,8 +31,8 @@ static const imp_option options[] = {
      .help = "allow the answer \"none of these\", class -1"},
     {IMP_OPTION_REST},
     {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
-     .numbers = {0, 1}, .initial = "0.05",
-     .help = "fraction of held-out points of known classes that --open-set may reject"},
+     .numbers = {0, 1}, .otherwise = "0.05",
+     .help = "fraction of points of known classes that --open-set, which this implies, rejects"},
     IMP_MORE_CHOICE_OPTIONS(settings, choice),
     {IMP_OPTION_RULE(settings, rule), .otherwise = "auto, or the model's"},
     {IMP_OPTION_OWN(settings, own)},
@@ -256,8 +256,10 @@ static int answer(desk *work, const imp_mixture *mixture, answers *room)
     imp_mixture_choice choice;
     imp_mixture_choice_of(mixture, &choice, sizeof choice);
     imp_mixture_tell(command, mixture);
-    if (isinf(choice.open_set_distance))
+    if (choice.open_set_points == 0)
         imp_tell_open_set(given, &result, "points", "FILE");
+    else if (given->open_set)
+        imp_mixture_tell_rate(command, mixture);
     return finish(work, &result, mixture);
 }
 
@@ -395,11 +397,15 @@ static int classify_pictures(const settings *given, char **paths, int count)
 
 int imp_command_classify(int argc, char **argv)
 {
-    settings given = {.rule = IMP_RULE_AUTO};
+    settings given = {.rule = IMP_RULE_AUTO, .choice.open_set_rate = NAN};
     int operands;
     int status = imp_parse(&imp_classify_usage, argc, argv, &given, &operands);
     if (status != IMP_GO_ON)
         return status;
+    if (isnan(given.choice.open_set_rate))
+        given.choice.open_set_rate = imp_mixture_defaults().open_set_rate;
+    else
+        given.open_set = true;
     imp_point_files_settle(&given.files);
     bool points = given.files.labels || given.queries.count > 0;
     if (!points && (operands > 0 || imp_is_folder_or_archive(given.files.support)))

@@ -34,7 +34,7 @@ static const imp_option options[] = {
     {IMP_OPTION_RULE(settings, rule)},
     {IMP_OPTION_NUMBER(settings, choice.open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .initial = "0.05",
-     .help = "fraction of points of known classes that imp predict --open-set may reject"},
+     .help = "fraction of points of known classes that imp predict --open-set rejects"},
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "where to write the mixture (safetensors)"},

@@ -1,6 +1,7 @@
 /* mixture.c - reading and describing fitted mixtures. */
 #include "cli/mixture.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/class_names.h"
@@ -94,6 +95,19 @@ void imp_mixture_tell(const char *command, const imp_mixture *mixture)
                      "every labelled point became a cluster, so the nearest one decides");
 }
 
+void imp_mixture_tell_rate(const char *command, const imp_mixture *mixture)
+{
+    imp_mixture_choice choice;
+    imp_mixture_choice_of(mixture, &choice, sizeof choice);
+    double least = 1 / ((double)choice.open_set_points + 1);
+    if (choice.open_set_points > 0 && choice.open_set_rate > 0 && choice.open_set_rate < least)
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu labelled points promise open-set rates from %.2g on; the threshold for "
+                     "%.2g, which needs %.0f points, is extrapolated",
+                     choice.open_set_points, least, choice.open_set_rate,
+                     ceil(1 / choice.open_set_rate - 1 - 1e-9));
+}
+
 void imp_choice_to_json(const imp_mixture *mixture, json_t *object)
 {
     imp_mixture_choice choice;
@@ -114,6 +128,8 @@ void imp_choice_to_json(const imp_mixture *mixture, json_t *object)
     json_object_set_new(told, "loss", imp_json_number(choice.loss));
     json_object_set_new(told, "accuracy", imp_json_number(choice.accuracy));
     json_object_set_new(told, "open_set_distance", imp_json_number(choice.open_set_distance));
+    json_object_set_new(told, "open_set_rate", imp_json_number(choice.open_set_rate));
+    json_object_set_new(told, "open_set_points", json_integer((json_int_t)choice.open_set_points));
     json_object_set_new(told, "candidates", candidates);
     json_t *views = json_array();
     for (size_t v = 0; v < choice.views; v++) {

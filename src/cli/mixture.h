@@ -56,6 +56,9 @@ void imp_views_option(const imp_labeled_rows *points, imp_mixture_options *optio
 /* Reports on stderr, in one line, what cross-validation chose, and warns if it could not. */
 void imp_mixture_tell(const char *command, const imp_mixture *mixture);
 
+/* Warns on stderr if there are too few labelled points to promise the open-set rate. */
+void imp_mixture_tell_rate(const char *command, const imp_mixture *mixture);
+
 /* Adds what was chosen, and why, to an object. */
 void imp_choice_to_json(const imp_mixture *mixture, json_t *object);
 

@@ -22,11 +22,11 @@ typedef struct settings {
 
 static const imp_option options[] = {
     {IMP_OPTION_FLAG(settings, open_set), .name = "open-set",
-     .help = "allow the answer \"none of these\", class -1, for points nearest to an unlabelled "
-             "cluster or too far from all clusters"},
+     .help =
+         "allow the answer \"none of these\", class -1, for points too far from all labelled ones"},
     {IMP_OPTION_NUMBER(settings, open_set_rate), .name = "open-set-rate", .argument = "R",
      .numbers = {0, 1}, .otherwise = "the mixture's",
-     .help = "fraction of held-out points of known classes that may be rejected"},
+     .help = "fraction of points of known classes that --open-set, which this implies, rejects"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "also write the answers, as .npy or, with another extension, as text"},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
@@ -397,9 +397,12 @@ int imp_command_predict(int argc, char **argv)
     if (status == IMP_GO_ON)
         status = open_points(&given, mixture, model, &views, &points);
     imp_error error;
+    given.open_set |= !isnan(given.open_set_rate);
     if (status == IMP_GO_ON && !isnan(given.open_set_rate) &&
         imp_mixture_set_open_set_rate(mixture, given.open_set_rate, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    if (status == IMP_GO_ON && given.open_set)
+        imp_mixture_tell_rate(command, mixture);
     if (status == IMP_GO_ON)
         status = predict(&given, mixture, &points);
     imp_point_views_close(&points);

@@ -25,12 +25,11 @@ typedef struct imp_mixture_chosen {
     double loss, accuracy;
     imp_mixture_candidate *candidates; /* (candidate_count) */
     size_t candidate_count;
-    double
-        *distance; /* (distance_count), ascending, squared: from labelled points to the nearest
-                      other one; in files without a reference, from held-out points to clusters */
+    double *distance; /* (distance_count), ascending: scores of held-out points (open_set.h); in
+                         files without a reference, their squared distances to clusters */
     size_t distance_count;
     double rate;    /* fraction of known points rejected in open-set mode */
-    double nowhere; /* the corresponding squared distance; INFINITY if unknown */
+    double nowhere; /* the corresponding score; INFINITY if unknown */
 } imp_mixture_chosen;
 
 /* The options that were given, for choosing the rest again. */
@@ -81,9 +80,6 @@ imp_status imp_mixture_fit_source(const imp_point_source *source,
 imp_status imp_mixture_choose(imp_mixture *mixture, const imp_mixture_options *options,
                               const imp_point_source *source, size_t way, const imp_crew *crew,
                               imp_error *error);
-
-/* Sets `nowhere` by `rate`. */
-void imp_mixture_place_nowhere(imp_mixture *mixture);
 
 imp_status imp_mixture_chosen_copy(const imp_mixture_chosen *from, imp_mixture_chosen *to,
                                    imp_error *error);

@@ -33,32 +33,13 @@ static const double strange_rate = 0.01, strange = 2;
 /* In so many dimensions or fewer a variance that could not be chosen is the usual one. */
 static const double usual_dimensions = 16;
 
-/* ---- distances of known points ---- */
-
-/* The squared distance that this fraction of known points exceeded; INFINITY if unknown. */
+/* The squared distance that this fraction of held-out points exceeded; INFINITY if unknown. */
 static double distance_at(const imp_mixture_chosen *chosen, double rate)
 {
-    double beyond = floor(rate * (double)chosen->distance_count);
-    if (chosen->distance_count == 0 || beyond < 1)
-        return rate > 0 && chosen->distance_count > 0 ? chosen->distance[chosen->distance_count - 1]
-                                                      : INFINITY;
-    size_t index = chosen->distance_count - (size_t)beyond;
-    return index > 0 ? chosen->distance[index - 1] : 0;
-}
-
-void imp_mixture_place_nowhere(imp_mixture *mixture)
-{
-    mixture->chosen.nowhere = distance_at(&mixture->chosen, mixture->chosen.rate);
-}
-
-imp_status imp_mixture_set_open_set_rate(imp_mixture *mixture, double rate, imp_error *error)
-{
-    if (!(rate >= 0 && rate <= 1))
-        return imp_fail(error, IMP_EINVAL,
-                        "the open-set rate is %g; it must be a number from 0 to 1", rate);
-    mixture->chosen.rate = rate;
-    imp_mixture_place_nowhere(mixture);
-    return IMP_OK;
+    if (chosen->distance_count == 0)
+        return INFINITY;
+    return chosen->distance[chosen->distance_count - 1 -
+                            (size_t)floor(rate * (double)chosen->distance_count)];
 }
 
 /* ---- fitting ---- */
@@ -382,6 +363,8 @@ void imp_mixture_choice_of(const imp_mixture *mixture, imp_mixture_choice *choic
         .every_point = chosen->any && mixture->classes < labeled &&
                        (double)labeled >= chosen->labeled_mass && chosen->unlabeled_mass == 0,
         .views = mixture->views.count,
+        .open_set_rate = chosen->rate,
+        .open_set_points = chosen->any ? chosen->distance_count : 0,
     };
     imp_give_options(choice, size, &told, sizeof told);
 }

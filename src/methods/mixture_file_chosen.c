@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/mixture_file.h"
+#include "methods/open_set.h"
 #include "methods/rule.h"
 
 enum {
@@ -371,6 +372,6 @@ imp_status imp_read_chosen(const imp_safetensors *file, imp_mixture *mixture, im
     if (!status)
         status = take_reference(file, mixture, error);
     if (!status)
-        imp_mixture_place_nowhere(mixture);
+        imp_open_set_place(mixture);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "methods/classify.h"
 #include "methods/mixture.h"
+#include "methods/open_set.h"
 #include "methods/rule.h"
 
 /* out = the points with their views joined, in the metric. */
@@ -72,79 +73,116 @@ imp_status imp_mixture_transform(const imp_mixture *mixture, const float *x, siz
     return IMP_OK;
 }
 
-/* ---- none of these ---- */
-
-/* The probability that a point at that distance from all labelled ones is none of the classes: at
- * least 1/2 beyond the distance `nowhere`, and small enough below it that some class is as likely.
- * It grows with the distance, independently of the classes, so points can be ranked by it. */
-static double strangeness(const imp_mixture *mixture, double far)
+/* Decides without a threshold. */
+static imp_status decide_by_clusters(const imp_mixture *mixture, const float *rows, size_t n,
+                                     bool open_set, const imp_mixture_predictions *wanted,
+                                     imp_error *error)
 {
-    double nowhere = mixture->chosen.nowhere;
-    double gain = nowhere > 0 ? 4 * (far / nowhere - 1) : far > 0;
-    return gain > 0 ? 1 - 0.5 * exp(-gain) : exp(gain) / (double)(mixture->classes + 1);
+    const imp_point_source queries = imp_source_of_rows(rows, n, mixture->clusters.dimensions);
+    const imp_decisions decisions = {.label = wanted->label,
+                                     .probability = wanted->probability,
+                                     .distance = wanted->distance,
+                                     .cluster = wanted->cluster};
+    return imp_decide_all(&mixture->clusters, mixture->classes, open_set, &queries, 0, &decisions,
+                          error);
 }
 
-/* Lets "none of these" compete by the distance `far`; `found` has all arrays. */
+/* Room for all predictions with that many outcomes. */
+static imp_status make_room(imp_mixture_predictions *room, size_t n, size_t outcomes,
+                            imp_error *error)
+{
+    size_t values;
+    *room = (imp_mixture_predictions){.label = imp_allocate(n, sizeof *room->label),
+                                      .distance = imp_allocate(n, sizeof *room->distance),
+                                      .cluster = imp_allocate(n, sizeof *room->cluster)};
+    if (imp_multiply(n, outcomes, &values))
+        room->probability = imp_allocate(values, sizeof *room->probability);
+    return room->label && room->distance && room->cluster && room->probability
+               ? IMP_OK
+               : imp_fail_memory(error, "predictions");
+}
+
+static void release_room(imp_mixture_predictions *room)
+{
+    imp_release(room->label);
+    imp_release(room->distance);
+    imp_release(room->cluster);
+    imp_release(room->probability);
+}
+
+/* Writes the prediction of query q: by the clusters that have a label, `closed`, unless its score
+ * makes it none of the classes. In `open` clusters without a label take part; NULL: there are none.
+ */
 static void compete(const imp_mixture *mixture, size_t q, double far,
-                    const imp_mixture_predictions *found)
+                    const imp_mixture_predictions *closed, const imp_mixture_predictions *open,
+                    const imp_mixture_predictions *wanted)
 {
     size_t way = mixture->classes;
-    float *probability = found->probability + q * (way + 1);
-    double strange = strangeness(mixture, far);
+    double score = imp_open_set_score(far, open ? open->probability[q * (way + 1) + way] : 0);
+    double none = imp_open_set_probability(mixture, score);
+    bool strange = score > mixture->chosen.nowhere;
+    const imp_mixture_predictions *decided = strange && open ? open : closed;
+    if (wanted->label)
+        wanted->label[q] = strange ? IMP_UNLABELED : closed->label[q];
+    if (wanted->distance)
+        wanted->distance[q] = decided->distance[q];
+    if (wanted->cluster)
+        wanted->cluster[q] = decided->cluster[q];
+    if (!wanted->probability)
+        return;
+    float *probability = wanted->probability + q * (way + 1);
     for (size_t o = 0; o < way; o++)
-        probability[o] = (float)(probability[o] * (1 - strange));
-    probability[way] = (float)(probability[way] + (1 - probability[way]) * strange);
-    if (far > mixture->chosen.nowhere)
-        found->label[q] = IMP_UNLABELED;
-    imp_agree(probability, way + 1, found->label[q] < 0 ? way : (size_t)found->label[q]);
+        probability[o] = (float)(closed->probability[q * way + o] * (1 - none));
+    probability[way] = (float)none;
+    imp_agree(probability, way + 1, strange ? way : (size_t)closed->label[q]);
+}
+
+/* Decides with the threshold. */
+static imp_status decide_by_score(const imp_mixture *mixture, const float *x, const float *rows,
+                                  size_t n, const imp_mixture_predictions *wanted, imp_error *error)
+{
+    const imp_clusters *clusters = &mixture->clusters;
+    bool strangers = imp_mixture_stranger_number(clusters, clusters->count) > 0;
+    imp_mixture_predictions closed, open = {0};
+    double *far = imp_allocate(n, sizeof *far);
+    imp_status status = make_room(&closed, n, mixture->classes, error);
+    if (!status && !far)
+        status = imp_fail_memory(error, "predictions");
+    if (!status)
+        status = decide_by_clusters(mixture, rows, n, false, &closed, error);
+    if (!status && strangers)
+        status = make_room(&open, n, mixture->classes + 1, error);
+    if (!status && strangers)
+        status = decide_by_clusters(mixture, rows, n, true, &open, error);
+    if (!status && mixture->reference.count > 0)
+        status = imp_reference_distances(&mixture->reference, x, n, far, error);
+    for (size_t q = 0; q < n && !status; q++)
+        compete(mixture, q, mixture->reference.count > 0 ? far[q] : closed.distance[q], &closed,
+                strangers ? &open : NULL, wanted);
+    imp_release(far);
+    release_room(&closed);
+    release_room(&open);
+    return status;
 }
 
 /* Classifies points x, which are `rows` in the mixture's metric. */
 static imp_status decide(const imp_mixture *mixture, const float *x, const float *rows, size_t n,
                          bool open_set, const imp_mixture_predictions *wanted, imp_error *error)
 {
-    imp_point_source queries = imp_source_of_rows(rows, n, mixture->clusters.dimensions);
-    imp_mixture_predictions found = *wanted, room = {0};
-    bool distances = open_set && mixture->chosen.any && isfinite(mixture->chosen.nowhere);
-    imp_status status = IMP_OK;
-    double *far = NULL;
-    if (distances) {
-        size_t values;
-        far = imp_allocate(n, sizeof *far);
-        if (!found.label)
-            found.label = room.label = imp_allocate(n, sizeof *room.label);
-        if (!found.distance)
-            found.distance = room.distance = imp_allocate(n, sizeof *room.distance);
-        if (!found.probability && imp_multiply(n, mixture->classes + 1, &values))
-            found.probability = room.probability = imp_allocate(values, sizeof *room.probability);
-        if (!found.label || !found.distance || !found.probability || !far)
-            status = imp_fail_memory(error, "predictions");
-        else if (mixture->reference.count > 0)
-            status = imp_reference_distances(&mixture->reference, x, n, far, error);
-    }
-    const imp_decisions decisions = {.label = found.label,
-                                     .probability = found.probability,
-                                     .distance = found.distance,
-                                     .cluster = found.cluster};
-    if (!status)
-        status = imp_decide_all(&mixture->clusters, mixture->classes, open_set, &queries, 0,
-                                &decisions, error);
-    for (size_t q = 0; q < n && !status && distances; q++)
-        compete(mixture, q, mixture->reference.count > 0 ? far[q] : found.distance[q], &found);
-    imp_release(far);
-    imp_release(room.label);
-    imp_release(room.distance);
-    imp_release(room.probability);
-    return status;
+    return open_set && imp_open_set_calibrated(mixture)
+               ? decide_by_score(mixture, x, rows, n, wanted, error)
+               : decide_by_clusters(mixture, rows, n, open_set, wanted, error);
 }
 
 imp_status imp_mixture_predict(const imp_mixture *mixture, const float *x, size_t n, size_t d,
                                bool open_set, const imp_mixture_predictions *predictions,
                                imp_error *error)
 {
-    enum { TOGETHER = 65536 }; /* points mapped into the metric at a time */
+    enum { TOGETHER = 65536 }; /* points for which there is room at a time */
     imp_status status = check_queries(mixture, x, n, d, error);
-    if (status || imp_mixture_is_plain(mixture))
+    bool room_needed =
+        (open_set && imp_open_set_calibrated(mixture)) || !imp_mixture_is_plain(mixture);
+    if (status || !room_needed)
         return status ? status : decide(mixture, x, x, n, open_set, predictions, error);
     size_t outcomes = mixture->classes + open_set;
     for (size_t begin = 0; begin < n && !status; begin += TOGETHER) {

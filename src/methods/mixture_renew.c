@@ -12,9 +12,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "methods/classify.h"
 #include "methods/derived_source.h"
 #include "methods/fit_state.h"
 #include "methods/mixture.h"
+#include "methods/open_set.h"
 
 enum {
     MOST_CLUSTERS = 2,    /* clusters per sampled point */
@@ -57,7 +59,6 @@ static imp_status choose(imp_mixture *mixture, imp_mixture_options options,
     if (!status)
         status = imp_mixture_choose(mixture, &options, source, way, crew, error);
     imp_mapped_source_release(&joined);
-    mixture->chosen.nowhere = INFINITY; /* until the reference is taken */
     return status;
 }
 
@@ -73,28 +74,18 @@ static imp_status find_kinds(const imp_mixture *mixture, const float *x, const i
     int32_t *cluster = imp_allocate(n, sizeof *cluster);
     if (!cluster)
         return imp_fail_memory(error, "points that a mixture keeps");
-    const imp_mixture_predictions wanted = {.cluster = cluster};
-    imp_status status =
-        imp_mixture_predict(mixture, x, n, clusters->dimensions, true, &wanted, error);
+    const imp_decisions wanted = {.cluster = cluster};
+    float *room;
+    const float *rows;
+    imp_status status = imp_mixture_enter(mixture, x, n, &room, &rows, error);
+    const imp_point_source points = imp_source_of_rows(rows, n, clusters->dimensions);
+    if (!status)
+        status = imp_decide_all(clusters, mixture->classes, true, &points, 0, &wanted, error);
+    imp_release(room);
     for (size_t i = 0; i < n && !status; i++)
         if (y[i] < 0 && clusters->label[cluster[i]] < 0)
             kind[i] = imp_stranger(imp_mixture_stranger_number(clusters, (size_t)cluster[i]));
     imp_release(cluster);
-    return status;
-}
-
-/* Computes how far known points are from the labelled ones of the sample. */
-static imp_status take_reference(imp_mixture *mixture, imp_error *error)
-{
-    imp_mixture_chosen *chosen = &mixture->chosen;
-    imp_release(chosen->distance);
-    chosen->distance = NULL;
-    chosen->distance_count = 0;
-    imp_reference_release(&mixture->reference);
-    imp_status status = imp_reference_take(&mixture->reference, &mixture->sample, &chosen->distance,
-                                           &chosen->distance_count, error);
-    if (!status)
-        imp_mixture_place_nowhere(mixture);
     return status;
 }
 
@@ -152,7 +143,7 @@ imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *op
         status = take_sample(mixture, source, options->point_weight, crew, error);
     if (!status) {
         imp_sample_settle(&mixture->sample);
-        status = take_reference(mixture, error);
+        status = imp_open_set_calibrate(mixture, error);
     }
     return crew ? imp_fit_state_keep(crew->fit, status, mixture, NULL, source->count, error)
                 : status;
@@ -262,7 +253,7 @@ imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error)
         status = assign_strangers(mixture, label, error);
     }
     if (!status)
-        status = take_reference(mixture, error);
+        status = imp_open_set_calibrate(mixture, error);
     if (!status)
         imp_sample_settle(sample);
     imp_mixture_free(fresh);

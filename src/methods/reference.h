@@ -22,11 +22,8 @@ typedef struct imp_reference {
     float *factor; /* (dimensions); NULL if features have one unit, and points are unchanged */
 } imp_reference;
 
-/* Takes the labelled points of a sample. *distance receives (*known) new squared distances,
- * ascending: from each point whose class has another to the nearest other point. Release both even
- * on failure: IMP_ENOMEM. */
-imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample, double **distance,
-                              size_t *known, imp_error *error);
+/* Takes the labelled points of a sample. Release it even on failure: IMP_ENOMEM. */
+imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample, imp_error *error);
 
 /* Updates the points after the sample has changed, with the same factors. */
 imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample,
@@ -35,6 +32,13 @@ imp_status imp_reference_place(imp_reference *reference, const imp_sample *sampl
 /* far(n) = the squared distance of each point to the nearest of them; there must be one. */
 imp_status imp_reference_distances(const imp_reference *reference, const float *x, size_t n,
                                    double *far, imp_error *error);
+
+/* far(n) = the squared distances of its own points which(n) to the nearest other one, as if each
+ * were new: with factors of the sample without it, which it would otherwise have helped to look
+ * small. */
+imp_status imp_reference_own_distances(const imp_reference *reference, const imp_sample *sample,
+                                       const size_t *which, size_t n, double *far,
+                                       imp_error *error);
 
 imp_status imp_reference_copy(const imp_reference *from, imp_reference *to, imp_error *error);
 void imp_reference_release(imp_reference *reference);

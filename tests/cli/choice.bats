@@ -63,6 +63,13 @@ END
     json '0.3 < sum(p == -1 for p in o["predictions"]) / 300 < 0.5'
     run --separate-stderr "$IMP" predict m.safetensors u.npy --open-set --open-set-rate 2
     [ "$status" -eq 2 ]
+    [ -z "$("$IMP" predict m.safetensors u.npy --open-set 2>&1 >/dev/null)" ]
+    run --separate-stderr "$IMP" predict m.safetensors u.npy --open-set-rate 0.001
+    [ "$stderr" = "imp predict: 300 labelled points promise open-set rates from 0.0033 on; \
+the threshold for 0.001, which needs 999 points, is extrapolated" ]
+    # The rate alone is enough.
+    run --separate-stderr "$IMP" classify --support q.npy --labels t.npy --query u.npy --open-set-rate 0.4 --json
+    json '0.3 < sum(p == -1 for p in o["predictions"]) / 300 < 0.5'
 }
 
 @test "choice: one label of each class is a warning" {
