@@ -1,6 +1,7 @@
 /*
  * suggest.h - which points to label next (active learning): the most typical point of every group
- * first, then the points about which the answers so far are least certain.
+ * first, then in turn the points about which the answers so far are least certain and the most
+ * typical of smaller groups without an answer.
  *
  * A suggester holds the points to be labelled and the answers given so far. An answer costs one
  * pass over the points, and so does a suggestion; nothing is refitted.
@@ -21,7 +22,8 @@ extern "C" {
 
 typedef struct imp_suggester imp_suggester;
 
-/* An answer that names no class: the point is not suggested again and affects no guess. */
+/* An answer that names no class: the point is not suggested again and affects no guess; its group
+ * is asked about by another point. */
 #define IMP_SKIPPED (-2)
 
 typedef struct imp_suggester_options {
@@ -66,7 +68,8 @@ IMP_API imp_status imp_suggester_answer(imp_suggester *suggester, size_t point, 
                                         imp_error *error);
 
 typedef enum imp_suggestion_reason {
-    IMP_SUGGEST_TYPICAL, /* the most typical point of a group that has no answer yet */
+    IMP_SUGGEST_TYPICAL, /* the most typical point of a group, or of a part of one, that has no
+                            answer yet */
     IMP_SUGGEST_UNSURE   /* the point whose class is least certain */
 } imp_suggestion_reason;
 
@@ -80,9 +83,11 @@ typedef struct imp_suggestion {
 
 /* Suggests up to `count` points to label next, the most useful first; *found receives their number,
  * which is less than `count` only where all other points are answered or skipped. Groups come
- * largest first; groups of one point are skipped. Uncertain points are kept far from the ones
- * suggested before them, whose answers would settle them too. The same answers in the same order
- * give the same suggestions. IMP_ENOMEM. */
+ * largest first; groups of one point are skipped. Groups that were found, not given, are also
+ * divided into about four times the square root of the number of points; every other suggestion
+ * after the groups is about such a part without an answer. Uncertain points are kept far from the
+ * ones suggested before them, whose answers would settle them too. The same answers in the same
+ * order give the same suggestions. IMP_ENOMEM. */
 IMP_API imp_status imp_suggester_next(const imp_suggester *suggester, size_t count,
                                       imp_suggestion *suggestions, size_t *found, imp_error *error);
 
@@ -94,7 +99,7 @@ IMP_API void imp_suggester_guess(const imp_suggester *suggester, int32_t *label,
 typedef struct imp_suggester_summary {
     size_t points, dimensions;
     size_t groups;       /* of two points or more */
-    size_t groups_asked; /* those of them with an answer or a skipped point */
+    size_t groups_asked; /* those of them with an answer */
     size_t answered, skipped;
     imp_metric_kind metric;
     double expected; /* expected accuracy of the guesses: the mean of `sure` over points without an

@@ -1,4 +1,5 @@
-"""Which points to label next: the most typical of every group first, then the least sure."""
+"""Which points to label next: the most typical of every group first, then the least sure and the
+most typical of smaller groups in turn."""
 
 from __future__ import annotations
 

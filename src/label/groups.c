@@ -1,4 +1,4 @@
-/* groups.c - finds groups by DP-means, and changes them by hand. */
+/* groups.c - takes the groups that were found, and changes them by hand. */
 #include "label/groups.h"
 
 #include <math.h>
@@ -25,72 +25,63 @@ static imp_status cluster(const float *points, size_t count, size_t d, size_t wa
     return imp_cluster(points, count, d, &options, found, error);
 }
 
-static size_t default_pieces(size_t count)
-{
-    size_t wanted = (size_t)(4 * sqrt((double)count));
-    return wanted < 1 ? 1 : wanted > count / 3 + 1 ? count / 3 + 1 : wanted;
-}
-
+/* The median of those that are finite; 1 if there are none. */
 static double median_of(const double *values, size_t count)
 {
-    double *sorted = malloc(count * sizeof *sorted), median = NAN;
-    if (sorted) {
-        memcpy(sorted, values, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, imp_compare_doubles);
-        median = sorted[count / 2];
+    double *sorted = malloc(count * sizeof *sorted), median = 1;
+    size_t finite = 0;
+    for (size_t i = 0; i < count && sorted; i++)
+        if (isfinite(values[i]))
+            sorted[finite++] = values[i];
+    if (finite > 0) {
+        qsort(sorted, finite, sizeof *sorted, imp_compare_doubles);
+        median = sorted[finite / 2];
     }
     free(sorted);
     return median;
 }
 
-/* The rows that are points, packed, and their indices. */
-static float *gather_points(const float *points, size_t count, size_t d, uint32_t *number,
-                            size_t *gathered)
+/* mean(groups, d) of the points of each group, and their distances to it. */
+static void measure(imp_label_groups *groups, const float *points, size_t d, float *mean,
+                    size_t *size)
 {
-    float *rows = imp_allocate(count * d, sizeof *rows);
-    *gathered = 0;
-    for (size_t i = 0; i < count && rows; i++)
-        if (!isnan(points[i * d])) {
-            memcpy(rows + *gathered * d, points + i * d, d * sizeof *rows);
-            number[(*gathered)++] = (uint32_t)i;
-        }
-    return rows;
+    for (size_t i = 0; i < groups->points; i++) {
+        uint32_t g = groups->group[i];
+        if (isnan(points[i * d]))
+            continue;
+        size[g]++;
+        for (size_t j = 0; j < d; j++)
+            mean[g * d + j] += (points[i * d + j] - mean[g * d + j]) / (float)size[g];
+    }
+    for (size_t i = 0; i < groups->points; i++)
+        groups->distance[i] =
+            isnan(points[i * d])
+                ? INFINITY
+                : imp_squared_distance(points + i * d, mean + groups->group[i] * d, d);
 }
 
-imp_status imp_label_groups_find(imp_label_groups *groups, const float *points, size_t count,
-                                 size_t d, int threads, imp_error *error)
+imp_status imp_label_groups_take(imp_label_groups *groups, const float *points, size_t count,
+                                 size_t d, const imp_groups *found, const uint32_t *item,
+                                 imp_error *error)
 {
-    imp_clustering *found = NULL;
-    size_t gathered = 0;
-    *groups = (imp_label_groups){.points = count, .count = 1, .scale = 1};
+    *groups = (imp_label_groups){
+        .points = count, .count = found && found->count > 0 ? found->count : 1, .scale = 1};
     groups->group = imp_allocate_zeroed(count, sizeof *groups->group);
     groups->distance = imp_allocate(count, sizeof *groups->distance);
-    uint32_t *number = imp_allocate(count, sizeof *number);
-    float *rows = number ? gather_points(points, count, d, number, &gathered) : NULL;
-    double *distance = imp_allocate(count, sizeof *distance);
+    float *mean = imp_allocate_zeroed(groups->count * d, sizeof *mean);
+    size_t *size = imp_allocate_zeroed(groups->count, sizeof *size);
     imp_status status = IMP_OK;
-    if (!groups->group || !groups->distance || !rows || !distance)
+    if (!groups->group || !groups->distance || !mean || !size) {
         status = imp_fail_memory(error, "the groups of the pile");
-    for (size_t i = 0; i < count && !status; i++)
-        groups->distance[i] = INFINITY;
-    if (!status && gathered > 0)
-        status = cluster(rows, gathered, d, default_pieces(gathered), threads, &found, error);
-    for (size_t k = 0; k < gathered && !status; k++) {
-        size_t g = (size_t)found->assignment[k];
-        distance[k] = imp_squared_distance(rows + k * d, found->mean + g * d, d);
-        groups->group[number[k]] = (uint32_t)g;
-        groups->distance[number[k]] = distance[k];
-    }
-    if (!status && gathered > 0) {
-        groups->count = found->clusters;
-        groups->scale = median_of(distance, gathered);
-    }
-    imp_clustering_free(found);
-    imp_release(number);
-    imp_release(rows);
-    imp_release(distance);
-    if (status)
         imp_label_groups_release(groups);
+    } else {
+        for (size_t p = 0; found && p < found->points; p++)
+            groups->group[item[p]] = (uint32_t)found->of[p];
+        measure(groups, points, d, mean, size);
+        groups->scale = median_of(groups->distance, count);
+    }
+    imp_release(mean);
+    imp_release(size);
     return status;
 }
 

@@ -10,6 +10,8 @@
 
 #include <imp/status.h>
 
+#include "methods/suggest_groups.h"
+
 typedef struct imp_label_groups {
     size_t points, count;
     uint32_t *group;  /* (points) */
@@ -17,11 +19,13 @@ typedef struct imp_label_groups {
     double scale;     /* the median of the distances */
 } imp_label_groups;
 
-/* Groups `count` points of `d` floats by DP-means, into about four times the square root of that
- * many groups. Rows of NAN are not points; they are in the first group, infinitely far away.
- * Release with imp_label_groups_release(); after a failure there is nothing to release. */
-imp_status imp_label_groups_find(imp_label_groups *groups, const float *points, size_t count,
-                                 size_t d, int threads, imp_error *error);
+/* Groups `count` points of `d` floats as `found`, whose points are number item[0], item[1] ... of
+ * them; the others, rows of NAN, are not points, and in the first group, infinitely far away. NULL:
+ * one group. Release with imp_label_groups_release(); after a failure there is nothing to release.
+ */
+imp_status imp_label_groups_take(imp_label_groups *groups, const float *points, size_t count,
+                                 size_t d, const imp_groups *found, const uint32_t *item,
+                                 imp_error *error);
 void imp_label_groups_release(imp_label_groups *groups);
 
 /* Splits the `count` points in `members` into new groups: about `pieces`, or as many as suit if

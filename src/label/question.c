@@ -1,10 +1,6 @@
 /* question.c - chooses questions. */
-#include <stdlib.h>
-
 #include "base/random.h"
 #include "label/state.h"
-
-enum { UNLIKE_EVERY = 12 }; /* among the questions about uncertain items */
 
 const char *imp_question_kind_name(imp_question_kind kind)
 {
@@ -32,67 +28,27 @@ static int64_t draw(const imp_label_state *state)
     return IMP_NO_ITEM;
 }
 
-/* The most typical item of the largest group in which nothing is named. */
-static int64_t typical(const imp_label_state *state)
+/* What the suggester asks next. */
+static imp_question suggested(const imp_label_state *state)
 {
-    const imp_label_groups *groups = &state->groups;
-    typedef struct entry {
-        uint32_t size;
-        bool named;
-        int64_t item;
-    } entry;
-    entry *entries = calloc(groups->count, sizeof *entries);
-    if (!entries)
-        return IMP_NO_ITEM; /* then the least certain */
-    for (size_t g = 0; g < groups->count; g++)
-        entries[g].item = IMP_NO_ITEM;
-    for (size_t i = 0; i < state->all.count; i++) {
-        entry *own = &entries[groups->group[i]];
-        own->size++;
-        own->named = own->named || state->others.class[i] != IMP_UNKNOWN;
-        if (is_open(state, i) &&
-            (own->item == IMP_NO_ITEM || groups->distance[i] < groups->distance[own->item]))
-            own->item = (int64_t)i;
-    }
-    int64_t best = IMP_NO_ITEM;
-    uint32_t largest = 0;
-    for (size_t g = 0; g < groups->count; g++)
-        if (!entries[g].named && entries[g].item != IMP_NO_ITEM && entries[g].size > largest) {
-            largest = entries[g].size;
-            best = entries[g].item;
-        }
-    free(entries);
-    return best;
-}
-
-static int64_t least_sure(const imp_label_state *state)
-{
-    int64_t best = IMP_NO_ITEM;
-    for (size_t i = 0; i < state->all.count; i++)
-        if (is_open(state, i) && (best == IMP_NO_ITEM ||
-                                  state->others.guess[i].margin < state->others.guess[best].margin))
-            best = (int64_t)i;
-    return best;
-}
-
-static int64_t most_unlike(const imp_label_state *state)
-{
-    int64_t best = IMP_NO_ITEM;
-    for (size_t i = 0; i < state->all.count; i++)
-        if (is_open(state, i) && (best == IMP_NO_ITEM || state->others.guess[i].distance >
-                                                             state->others.guess[best].distance))
-            best = (int64_t)i;
-    return best;
+    imp_suggestion next;
+    size_t found = 0;
+    if (!state->suggester || imp_suggester_next(state->suggester, 1, &next, &found, NULL) != IMP_OK)
+        return (imp_question){draw(state), IMP_ASK_UNSURE, 1};
+    if (found == 0)
+        return (imp_question){IMP_NO_ITEM, IMP_ASK_UNSURE, 0};
+    imp_question question = {.item = state->item[next.point],
+                             .kind = next.reason == IMP_SUGGEST_TYPICAL ? IMP_ASK_TYPICAL
+                                                                        : IMP_ASK_UNSURE};
+    const int32_t *group = imp_suggester_groups(state->suggester);
+    for (size_t p = 0; p < state->points; p++)
+        question.group_size += group[p] == next.group;
+    return question;
 }
 
 imp_question imp_label_state_question(const imp_label_state *state)
 {
     if (state->asked % IMP_DRAW_EVERY == IMP_DRAW_EVERY - 1)
-        return (imp_question){draw(state), IMP_ASK_DRAWN};
-    int64_t item = typical(state);
-    if (item != IMP_NO_ITEM)
-        return (imp_question){item, IMP_ASK_TYPICAL};
-    if (state->asked % UNLIKE_EVERY == 0)
-        return (imp_question){most_unlike(state), IMP_ASK_UNLIKE};
-    return (imp_question){least_sure(state), IMP_ASK_UNSURE};
+        return (imp_question){draw(state), IMP_ASK_DRAWN, 1};
+    return suggested(state);
 }

@@ -1,14 +1,41 @@
 /* state.c - keeps the two labellings in step. */
 #include "label/state.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+
+/* Gives the items that are points to a suggester. */
+static imp_status begin_suggesting(imp_label_state *state, const float *points, size_t count,
+                                   size_t d, int threads, imp_error *error)
+{
+    imp_suggester_options options = imp_suggester_defaults();
+    options.threads = threads;
+    float *rows = imp_allocate(count * d, sizeof *rows);
+    state->item = imp_allocate(count, sizeof *state->item);
+    imp_status status = rows && state->item ? IMP_OK : imp_fail_memory(error, "the questions");
+    for (size_t i = 0; i < count && !status; i++)
+        if (!isnan(points[i * d])) {
+            memcpy(rows + state->points * d, points + i * d, d * sizeof *rows);
+            state->item[state->points++] = (uint32_t)i;
+        }
+    if (!status && state->points > 0)
+        status = imp_suggester_create(rows, state->points, d, &options, &state->suggester, error);
+    imp_release(rows);
+    return status;
+}
 
 imp_status imp_label_state_create(imp_label_state *state, const float *points, size_t count,
                                   size_t d, uint64_t seed, int threads, imp_error *error)
 {
     *state = (imp_label_state){.seed = seed};
-    imp_status status = imp_label_groups_find(&state->groups, points, count, d, threads, error);
+    imp_status status = begin_suggesting(state, points, count, d, threads, error);
+    if (!status)
+        status = imp_label_groups_take(
+            &state->groups, points, count, d,
+            state->suggester ? imp_suggester_pieces(state->suggester) : NULL, state->item, error);
     double scale = state->groups.scale;
     if (!status)
         status = imp_labelling_create(&state->all, points, count, d, scale, threads, error);
@@ -30,6 +57,8 @@ void imp_label_state_release(imp_label_state *state)
     imp_label_groups_release(&state->groups);
     imp_labelling_release(&state->all);
     imp_labelling_release(&state->others);
+    imp_suggester_free(state->suggester);
+    imp_release(state->item);
     imp_release(state->drawn);
     imp_release(state->closed);
     *state = (imp_label_state){0};
@@ -68,10 +97,25 @@ imp_status imp_label_state_answer(imp_label_state *state, const uint32_t *items,
     return status;
 }
 
+/* Tells the suggester the answers that it does not have. Those for which there is no memory wait
+ * for the next look. */
+static void tell_suggester(imp_label_state *state)
+{
+    for (size_t p = 0; p < state->points; p++) {
+        uint32_t i = state->item[p];
+        int32_t class = state->others.class[i];
+        int32_t answer = class != IMP_UNKNOWN                                 ? class
+                         : state->closed[i] || state->drawn[i] != IMP_UNKNOWN ? IMP_SKIPPED
+                                                                              : IMP_UNLABELED;
+        (void)imp_suggester_answer(state->suggester, p, answer, NULL);
+    }
+}
+
 void imp_label_state_look(imp_label_state *state)
 {
     imp_labelling_look(&state->all);
     imp_labelling_look(&state->others);
+    tell_suggester(state);
 }
 
 imp_estimate imp_label_state_estimate(const imp_label_state *state)

@@ -9,6 +9,8 @@
 #ifndef IMP_LABEL_STATE_H
 #define IMP_LABEL_STATE_H
 
+#include <imp/suggest.h>
+
 #include "label/estimate.h"
 #include "label/groups.h"
 #include "label/labelling.h"
@@ -19,7 +21,10 @@ typedef struct imp_label_state {
     imp_labelling all, others;
     int32_t *drawn; /* (count): the answer about a drawn item, or IMP_UNKNOWN */
     bool *closed;   /* (count): not to be asked about, because it was skipped or is gone */
-    size_t asked;   /* questions answered so far */
+    imp_suggester *suggester; /* of the items that are points; NULL: there are none */
+    uint32_t *item;           /* (points of the suggester) */
+    size_t points;
+    size_t asked; /* questions answered so far */
     uint64_t seed;
 } imp_label_state;
 
@@ -34,7 +39,7 @@ void imp_label_state_release(imp_label_state *state);
 imp_status imp_label_state_answer(imp_label_state *state, const uint32_t *items, size_t count,
                                   int32_t class, bool drawn, imp_error *error);
 
-/* Updates the guesses after answers. */
+/* Updates the guesses and the suggester after answers. */
 void imp_label_state_look(imp_label_state *state);
 
 imp_question imp_label_state_question(const imp_label_state *state);

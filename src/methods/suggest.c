@@ -48,9 +48,9 @@ struct imp_suggester {
     uint32_t *number; /* (points): 0, 1, 2, ... */
     double spread;
     imp_groups groups;
-    int32_t *answer; /* (points): IMP_UNLABELED where there is none */
-    uint32_t *said;  /* (groups): its answered or skipped points */
-    uint32_t *known; /* answered points, in the order of the answers */
+    imp_groups pieces; /* smaller ones; empty if groups were given */
+    int32_t *answer;   /* (points): IMP_UNLABELED where there is none */
+    uint32_t *known;   /* answered points, in the order of the answers */
     size_t answered, skipped;
     neighbors *near; /* (points) */
 };
@@ -167,17 +167,13 @@ static bool is_class(int32_t answer)
     return answer >= 0;
 }
 
-/* Changes the answer of a point and the count of its group. */
+/* Changes the answer of a point. */
 static void note(imp_suggester *suggester, size_t point, int32_t label)
 {
-    int32_t group = suggester->groups.of[point], before = suggester->answer[point];
+    int32_t before = suggester->answer[point];
     suggester->answer[point] = label;
     suggester->skipped += label == IMP_SKIPPED;
     suggester->skipped -= before == IMP_SKIPPED;
-    if (group >= 0) {
-        suggester->said[group] += label != IMP_UNLABELED;
-        suggester->said[group] -= before != IMP_UNLABELED;
-    }
 }
 
 /* On failure everything is as it was. */
@@ -302,19 +298,54 @@ static void suggest(asking *ask, size_t point, imp_suggestion_reason reason)
     ask->taken[point] = true;
 }
 
-/* Suggests the most typical points of groups without answers. */
-static void ask_for_groups(asking *ask, size_t count)
+/* typical(groups) = the most typical point of each group without an answer, of those that are open;
+ * ties go to the first. `points` where there is none. */
+static void find_typical(const asking *ask, const imp_groups *groups, size_t *typical)
 {
     const imp_suggester *suggester = ask->suggester;
-    const imp_groups *groups = &suggester->groups;
-    for (size_t g = 0; g < groups->shown && ask->found < count; g++)
-        if (suggester->said[groups->order[g]] == 0)
-            suggest(ask, groups->typical[groups->order[g]], IMP_SUGGEST_TYPICAL);
+    size_t none = suggester->points, answered = none + 1;
+    for (size_t g = 0; g < groups->count; g++)
+        typical[g] = none;
+    for (size_t i = 0; i < none && groups->count > 0; i++) {
+        int32_t g = groups->of[i];
+        if (g < 0 || typical[g] == answered)
+            continue;
+        if (is_class(suggester->answer[i]) || ask->taken[i])
+            typical[g] = answered;
+        else if (suggester->answer[i] == IMP_UNLABELED &&
+                 (typical[g] == none || groups->distance[i] < groups->distance[typical[g]]))
+            typical[g] = i;
+    }
+    for (size_t g = 0; g < groups->count; g++)
+        typical[g] = typical[g] == answered ? none : typical[g];
+}
+
+/* Suggests the most typical points of groups without an answer, the largest first. */
+static void ask_for_groups(asking *ask, size_t count, size_t *typical)
+{
+    const imp_groups *groups = &ask->suggester->groups;
+    find_typical(ask, groups, typical);
+    for (size_t k = 0; k < groups->shown && ask->found < count; k++)
+        if (typical[groups->order[k]] < ask->suggester->points)
+            suggest(ask, typical[groups->order[k]], IMP_SUGGEST_TYPICAL);
+}
+
+/* The most typical point of the largest piece without an answer, or `points`. */
+static size_t next_piece(const asking *ask, size_t *typical)
+{
+    const imp_groups *pieces = &ask->suggester->pieces;
+    find_typical(ask, pieces, typical);
+    for (size_t k = 0; k < pieces->shown; k++)
+        if (typical[pieces->order[k]] < ask->suggester->points)
+            return typical[pieces->order[k]];
+    return ask->suggester->points;
 }
 
 /* Suggests the least certain points; ties go to the first. Points that are nearer to a suggested
- * one than to any answer wait for its answer; waiting(points) is scratch. */
-static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waiting)
+ * one than to any answer wait for its answer; waiting(points) is scratch. Every other suggestion is
+ * the most typical point of a piece without an answer, as long as there is one: uncertain points
+ * lie between what is known, and say nothing about the rest. */
+static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waiting, size_t *typical)
 {
     const imp_suggester *suggester = ask->suggester;
     size_t n = suggester->points;
@@ -322,9 +353,10 @@ static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waitin
     for (size_t i = 0; i < n; i++)
         waiting[i] = ask->taken[i] || suggester->answer[i] != IMP_UNLABELED;
     while (ask->found < count) {
-        size_t best = n;
+        size_t best = (suggester->answered + ask->found) % 2 ? next_piece(ask, typical) : n;
+        imp_suggestion_reason reason = best < n ? IMP_SUGGEST_TYPICAL : IMP_SUGGEST_UNSURE;
         double least = INFINITY;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && reason == IMP_SUGGEST_UNSURE; i++) {
             double sure = waiting[i] ? INFINITY : sure_of(&suggester->near[i], ask->sigma);
             if (sure < least) {
                 least = sure;
@@ -341,7 +373,7 @@ static void ask_for_unsure(asking *ask, size_t count, double *room, bool *waitin
                 return;
             continue;
         }
-        suggest(ask, best, IMP_SUGGEST_UNSURE);
+        suggest(ask, best, reason);
         waiting[best] = true;
         if (ask->found == count)
             return;
@@ -361,18 +393,29 @@ imp_status imp_suggester_next(const imp_suggester *suggester, size_t count,
                   .taken = imp_allocate_zeroed(n, sizeof *ask.taken)};
     bool *waiting = imp_allocate(n, sizeof *waiting);
     double *room = imp_allocate(suggester->dimensions + n, sizeof *room);
+    size_t groups = suggester->groups.count, pieces = suggester->pieces.count;
+    size_t *typical = imp_allocate(groups > pieces ? groups : pieces, sizeof *typical);
     imp_status status =
-        ask.taken && waiting && room ? IMP_OK : imp_fail_memory(error, "suggestions");
+        ask.taken && waiting && room && typical ? IMP_OK : imp_fail_memory(error, "suggestions");
     count = count < left ? count : left;
     if (!status) {
-        ask_for_groups(&ask, count);
-        ask_for_unsure(&ask, count, room, waiting);
+        ask_for_groups(&ask, count, typical);
+        ask_for_unsure(&ask, count, room, waiting, typical);
     }
     *found = ask.found;
     imp_release(ask.taken);
     imp_release(waiting);
     imp_release(room);
+    imp_release(typical);
     return status;
+}
+
+static bool has_answer(const imp_suggester *suggester, uint32_t group)
+{
+    bool found = false;
+    for (size_t k = 0; k < suggester->answered && !found; k++)
+        found = suggester->groups.of[suggester->known[k]] == (int32_t)group;
+    return found;
 }
 
 imp_suggester_summary imp_suggester_summarize(const imp_suggester *suggester)
@@ -390,14 +433,19 @@ imp_suggester_summary imp_suggester_summarize(const imp_suggester *suggester)
         .skipped = suggester->skipped,
         .metric = suggester->metric,
         .expected = open > 0 && suggester->answered > 0 ? sum / (double)open : NAN};
-    for (size_t g = 0; g < suggester->groups.shown; g++)
-        summary.groups_asked += suggester->said[suggester->groups.order[g]] > 0;
+    for (size_t k = 0; k < suggester->groups.shown; k++)
+        summary.groups_asked += has_answer(suggester, suggester->groups.order[k]);
     return summary;
 }
 
 const int32_t *imp_suggester_groups(const imp_suggester *suggester)
 {
     return suggester->groups.of;
+}
+
+const imp_groups *imp_suggester_pieces(const imp_suggester *suggester)
+{
+    return &suggester->pieces;
 }
 
 /* ---- creating ---- */
@@ -445,10 +493,10 @@ static imp_status fill(imp_suggester *suggester, const float *x,
     if (!status)
         status = imp_groups_find(&suggester->groups, suggester->rows, n, suggester->dimensions,
                                  options->group, options->threads, error);
-    if (status)
-        return status;
-    suggester->said = imp_allocate_zeroed(suggester->groups.count, sizeof *suggester->said);
-    return suggester->said ? IMP_OK : imp_fail_memory(error, "a suggester");
+    if (!status && !options->group)
+        status = imp_groups_find_pieces(&suggester->pieces, suggester->rows, n,
+                                        suggester->dimensions, options->threads, error);
+    return status;
 }
 
 void imp_suggester_free(imp_suggester *suggester)
@@ -456,10 +504,10 @@ void imp_suggester_free(imp_suggester *suggester)
     if (!suggester)
         return;
     imp_groups_release(&suggester->groups);
+    imp_groups_release(&suggester->pieces);
     imp_release(suggester->rows);
     imp_release(suggester->number);
     imp_release(suggester->answer);
-    imp_release(suggester->said);
     imp_release(suggester->known);
     imp_release(suggester->near);
     imp_release(suggester);

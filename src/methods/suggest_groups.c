@@ -1,5 +1,5 @@
-/* suggest_groups.c - groups of points, as given or found by imp_cluster(), and the most typical
- * point of each. */
+/* suggest_groups.c - groups of points, as given or found by imp_cluster(), and the distances of
+ * points to the means of theirs. */
 #include "methods/suggest_groups.h"
 
 #include <math.h>
@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "methods/gaussian.h"
+
+enum { PIECE_STEPS = 10 };
 
 /* A point and the caller's number of its group. */
 typedef struct member {
@@ -51,12 +53,17 @@ static imp_status take_given(imp_groups *groups, const int32_t *given, imp_error
     return status;
 }
 
-static imp_status find(imp_groups *groups, const float *rows, size_t d, int threads,
+/* `wanted` groups; 0: as many as the points show. */
+static imp_status find(imp_groups *groups, const float *rows, size_t d, size_t wanted, int threads,
                        imp_error *error)
 {
     imp_cluster_options options = imp_cluster_defaults();
     options.method = "dp-means";
     options.threads = threads;
+    if (wanted > 0) {
+        options.clusters = wanted;
+        options.rule.steps = PIECE_STEPS;
+    }
     imp_clustering *found;
     imp_status status = imp_cluster(rows, groups->points, d, &options, &found, error);
     if (status)
@@ -67,29 +74,21 @@ static imp_status find(imp_groups *groups, const float *rows, size_t d, int thre
     return IMP_OK;
 }
 
-/* Computes mean(count, d) and the point of each group nearest to it; ties go to the first. */
-static void find_typical(imp_groups *groups, const float *rows, size_t d, double *mean,
-                         double *nearest)
+/* Computes mean(count, d) and the distances to it. */
+static void find_distances(imp_groups *groups, const float *rows, size_t d, double *mean)
 {
     memset(mean, 0, groups->count * d * sizeof *mean);
     for (size_t i = 0; i < groups->points; i++)
         for (size_t j = 0; j < d && groups->of[i] >= 0; j++)
             mean[(size_t)groups->of[i] * d + j] += rows[i * d + j];
-    for (size_t g = 0; g < groups->count; g++) {
-        nearest[g] = INFINITY;
+    for (size_t g = 0; g < groups->count; g++)
         for (size_t j = 0; j < d; j++)
             mean[g * d + j] /= (double)(groups->size[g] > 0 ? groups->size[g] : 1);
-    }
-    for (size_t i = 0; i < groups->points; i++) {
-        if (groups->of[i] < 0)
-            continue;
-        size_t g = (size_t)groups->of[i];
-        double distance = imp_squared_distance(rows + i * d, mean + g * d, d);
-        if (distance < nearest[g]) {
-            nearest[g] = distance;
-            groups->typical[g] = (uint32_t)i;
-        }
-    }
+    for (size_t i = 0; i < groups->points; i++)
+        groups->distance[i] =
+            groups->of[i] < 0
+                ? INFINITY
+                : imp_squared_distance(rows + i * d, mean + (size_t)groups->of[i] * d, d);
 }
 
 /* A group and its size, to be sorted. */
@@ -110,18 +109,17 @@ static imp_status arrange(imp_groups *groups, const float *rows, size_t d, imp_e
     size_t count = groups->count, values;
     sized *sorted = imp_allocate(count, sizeof *sorted);
     double *mean = imp_multiply(count, d, &values) ? imp_allocate(values, sizeof *mean) : NULL;
-    double *nearest = imp_allocate(count, sizeof *nearest);
     groups->size = imp_allocate_zeroed(count, sizeof *groups->size);
-    groups->typical = imp_allocate_zeroed(count, sizeof *groups->typical);
+    groups->distance = imp_allocate(groups->points, sizeof *groups->distance);
     groups->order = imp_allocate(count, sizeof *groups->order);
     imp_status status = IMP_OK;
-    if (!sorted || !mean || !nearest || !groups->size || !groups->typical || !groups->order) {
+    if (!sorted || !mean || !groups->size || !groups->distance || !groups->order) {
         status = imp_fail_memory(error, "the groups of the points");
     } else {
         for (size_t i = 0; i < groups->points; i++)
             if (groups->of[i] >= 0)
                 groups->size[groups->of[i]]++;
-        find_typical(groups, rows, d, mean, nearest);
+        find_distances(groups, rows, d, mean);
         for (size_t g = 0; g < count; g++)
             if (groups->size[g] > 1)
                 sorted[groups->shown++] = (sized){groups->size[g], (uint32_t)g};
@@ -131,7 +129,6 @@ static imp_status arrange(imp_groups *groups, const float *rows, size_t d, imp_e
     }
     imp_release(sorted);
     imp_release(mean);
-    imp_release(nearest);
     return status;
 }
 
@@ -142,7 +139,23 @@ imp_status imp_groups_find(imp_groups *groups, const float *rows, size_t n, size
     if (!groups->of)
         return imp_fail_memory(error, "the groups of the points");
     imp_status status =
-        given ? take_given(groups, given, error) : find(groups, rows, d, threads, error);
+        given ? take_given(groups, given, error) : find(groups, rows, d, 0, threads, error);
+    return status ? status : arrange(groups, rows, d, error);
+}
+
+static size_t piece_count(size_t n)
+{
+    size_t wanted = (size_t)(4 * sqrt((double)n));
+    return wanted < 1 ? 1 : wanted > n / 3 + 1 ? n / 3 + 1 : wanted;
+}
+
+imp_status imp_groups_find_pieces(imp_groups *groups, const float *rows, size_t n, size_t d,
+                                  int threads, imp_error *error)
+{
+    *groups = (imp_groups){.points = n, .of = imp_allocate(n, sizeof *groups->of)};
+    if (!groups->of)
+        return imp_fail_memory(error, "the groups of the points");
+    imp_status status = find(groups, rows, d, piece_count(n), threads, error);
     return status ? status : arrange(groups, rows, d, error);
 }
 
@@ -150,7 +163,7 @@ void imp_groups_release(imp_groups *groups)
 {
     imp_release(groups->of);
     imp_release(groups->size);
-    imp_release(groups->typical);
+    imp_release(groups->distance);
     imp_release(groups->order);
     *groups = (imp_groups){0};
 }

@@ -1,5 +1,5 @@
 /*
- * suggest_groups.h - groups of points, each represented by its most typical point.
+ * suggest_groups.h - groups of points, and how typical each point is of its group.
  */
 #ifndef IMP_METHODS_SUGGEST_GROUPS_H
 #define IMP_METHODS_SUGGEST_GROUPS_H
@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 #include <imp/status.h>
+#include <imp/suggest.h>
 
 typedef struct imp_groups {
     size_t points, count;
-    int32_t *of;       /* (points): the group of each, or -1 */
-    size_t *size;      /* (count) */
-    uint32_t *typical; /* (count): the point nearest to the group's mean */
-    uint32_t *order;   /* (shown): groups of two points or more, the largest first */
+    int32_t *of;      /* (points): the group of each, or -1 */
+    size_t *size;     /* (count) */
+    double *distance; /* (points): squared, to the group's mean: the nearest is the most typical */
+    uint32_t *order;  /* (shown): groups of two points or more, the largest first */
     size_t shown;
 } imp_groups;
 
@@ -24,6 +25,14 @@ typedef struct imp_groups {
  * range, and as imp_cluster(). */
 imp_status imp_groups_find(imp_groups *groups, const float *rows, size_t n, size_t d,
                            const int32_t *given, int threads, imp_error *error);
+
+/* Finds smaller groups: about four times the square root of the number of points. */
+imp_status imp_groups_find_pieces(imp_groups *groups, const float *rows, size_t n, size_t d,
+                                  int threads, imp_error *error);
+
 void imp_groups_release(imp_groups *groups);
+
+/* The smaller groups of a suggester that found its groups itself; otherwise there are none. */
+const imp_groups *imp_suggester_pieces(const imp_suggester *suggester);
 
 #endif

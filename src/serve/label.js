@@ -214,7 +214,6 @@ const reasons = {
   typical: q => `The most typical of ${q.group_size} that look alike.`,
   drawn: () => 'Drawn at random, to measure how good the labels are.',
   unsure: q => q.guesses.length > 1 ? `Unsure: ${nameOf(q.guesses[0].class)} or ${nameOf(q.guesses[1].class)}?` : 'Unsure.',
-  unlike: () => 'Unlike anything named so far: a new kind?',
 };
 
 async function drawQuestion() {

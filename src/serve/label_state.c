@@ -61,12 +61,11 @@ static json_t *question_json(const imp_project *project)
     imp_question question = imp_label_state_question(&project->state);
     if (question.item == IMP_NO_ITEM)
         return json_null();
-    size_t item = (size_t)question.item, size = 0;
-    for (size_t i = 0; i < project->count; i++)
-        size += project->state.groups.group[i] == project->state.groups.group[item];
+    size_t item = (size_t)question.item;
     return json_pack("{s: I, s: s, s: s, s: I, s: o}", "item", (json_int_t)item, "kind",
                      imp_question_kind_name(question.kind), "name", project->name[item],
-                     "group_size", (json_int_t)size, "guesses", guesses_json(project, item));
+                     "group_size", (json_int_t)question.group_size, "guesses",
+                     guesses_json(project, item));
 }
 
 static json_t *history_json(const imp_project *project)

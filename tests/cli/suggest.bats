@@ -7,9 +7,9 @@ setup() {
     npy x.npy '(40 * (np.arange(100) % 4)[:, None] + np.random.RandomState(3).randn(100, 3)).astype("float32")'
 }
 
-@test "suggest: groups first, then the least sure" {
+@test "suggest: groups first, then the least sure and smaller groups in turn" {
     run --separate-stderr "$IMP" suggest x.npy --json
-    json '[s["reason"] for s in o["suggestions"]] == ["typical"] * 4 + ["unsure"] * 6'
+    json '[s["reason"] for s in o["suggestions"]] == ["typical"] * 4 + ["unsure", "typical"] * 3'
     json 'sorted(s["point"] % 4 for s in o["suggestions"][:4]) == [0, 1, 2, 3]'
     npy y.npy 'np.where(np.arange(100) < 4, np.arange(100), -1)'
     run --separate-stderr "$IMP" suggest x.npy --labels y.npy --count 3 --json

@@ -162,6 +162,60 @@ static void threads_change_nothing(void **unused)
     assert_memory_equal(one.least + 59, three.least + 59, sizeof *one.least);
 }
 
+/* The page and imp suggest ask in one order. */
+static void questions_are_those_of_a_suggester(void **unused)
+{
+    (void)unused;
+    enum { N = 500, ANSWERS = 120 };
+    static float points[N * D], rows[N * D];
+    static int32_t truth[N];
+    make_pile(N, 12, 4, 0.5, points, truth);
+    for (size_t j = 0; j < D; j++)
+        points[7 * D + j] = NAN; /* item 7 is gone */
+    size_t count = 0, compared = 0, kinds[IMP_ASK_UNLIKE + 1] = {0};
+    uint32_t item[N], number[N];
+    for (uint32_t i = 0; i < N; i++)
+        if (i != 7) {
+            memcpy(rows + count * D, points + i * D, D * sizeof *rows);
+            number[i] = (uint32_t)count;
+            item[count++] = i;
+        }
+    imp_label_state state;
+    imp_suggester *suggester;
+    assert_int_equal(imp_label_state_create(&state, points, N, D, 1, 1, NULL), IMP_OK);
+    assert_int_equal(imp_suggester_create(rows, count, D, NULL, &suggester, NULL), IMP_OK);
+    state.closed[7] = true;
+    for (; state.asked < ANSWERS; state.asked++) {
+        imp_question question = imp_label_state_question(&state);
+        bool drawn = question.kind == IMP_ASK_DRAWN;
+        uint32_t asked = (uint32_t)question.item;
+        kinds[question.kind]++;
+        if (!drawn) {
+            imp_suggestion next;
+            size_t found;
+            assert_int_equal(imp_suggester_next(suggester, 1, &next, &found, NULL), IMP_OK);
+            assert_int_equal(asked, item[next.point]);
+            assert_int_equal(question.kind == IMP_ASK_TYPICAL, next.reason == IMP_SUGGEST_TYPICAL);
+            compared++;
+        }
+        /* Items drawn at random teach nothing; every tenth question is skipped. */
+        bool skipped = !drawn && state.asked % 10 == 3;
+        state.closed[asked] = skipped;
+        if (!skipped)
+            assert_int_equal(
+                imp_label_state_answer(&state, &asked, 1, truth[asked] + 1, drawn, NULL), IMP_OK);
+        imp_label_state_look(&state);
+        assert_int_equal(imp_suggester_answer(suggester, number[asked],
+                                              drawn || skipped ? IMP_SKIPPED : truth[asked] + 1,
+                                              NULL),
+                         IMP_OK);
+    }
+    assert_int_equal(compared, ANSWERS - ANSWERS / IMP_DRAW_EVERY);
+    assert_true(kinds[IMP_ASK_TYPICAL] > 10 && kinds[IMP_ASK_UNSURE] > 10);
+    imp_suggester_free(suggester);
+    imp_label_state_release(&state);
+}
+
 static void questions_beat_a_random_order(void **unused)
 {
     (void)unused;
@@ -217,6 +271,7 @@ int main(void)
         cmocka_unit_test(guesses_are_those_of_the_nearest_answers),
         cmocka_unit_test(many_at_once_are_few_clusters),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(questions_are_those_of_a_suggester),
         cmocka_unit_test(questions_beat_a_random_order),
         cmocka_unit_test(the_estimate_keeps_its_promise),
         cmocka_unit_test(lack_of_memory_is_told),

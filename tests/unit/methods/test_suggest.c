@@ -166,8 +166,13 @@ static void groups_come_first(void **state)
     }
     assert_int_equal(found[0].point, typical);
 
-    /* A skipped point speaks for its group, and one taken back does not. */
+    /* A skipped point does not speak for its group: the next typical one is asked about. */
     answer(suggester, typical, IMP_SKIPPED);
+    next(suggester, 1, found);
+    assert_int_equal(found[0].reason, IMP_SUGGEST_TYPICAL);
+    assert_true(found[0].point != typical && found[0].point < 150);
+    /* An answer does, until it is taken back. */
+    answer(suggester, typical, 3);
     next(suggester, 1, found);
     assert_true(found[0].point >= 150);
     answer(suggester, typical, IMP_UNLABELED);
