@@ -65,8 +65,8 @@ const imp_usage imp_label_usage = {
     .command = "label",
     .summary = "Label a pile of pictures, files or vectors on a page",
     .details = "Embeds the pile, groups it and opens a page in the browser that asks about the "
-               "items whose labels help most: the most typical of each group, then the least "
-               "certain. Every answer is used immediately and is on disk before the page confirms "
+               "items whose labels help most, in the order of imp suggest. Every answer is used "
+               "immediately and is on disk before the page confirms "
                "it. The page estimates how many labels would be right if you stopped now. It is "
                "served only on this machine, and only at the printed address, which contains a "
                "secret. Ctrl-C ends it; the same command continues.",

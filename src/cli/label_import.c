@@ -215,7 +215,13 @@ static int name_item(size_t item, const char *class, void *context)
 
 int imp_label_import(imp_project *project, const char *path)
 {
-    return read_labels(path, project->name, project->digest, project->count, name_item, project);
+    imp_project_begin_many(project);
+    int status =
+        read_labels(path, project->name, project->digest, project->count, name_item, project);
+    imp_error error;
+    if (imp_project_end_many(project, &error) != IMP_OK)
+        status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    return status;
 }
 
 /* ---- the truth ---- */

@@ -184,8 +184,8 @@ imp_status imp_journal_append(imp_journal *journal, const json_t *object, imp_er
     char *line = line_of(object, &size);
     if (!line)
         return imp_fail_memory(error, "a line of the project");
-    bool written =
-        write_at(journal->descriptor, journal->size, line, size) && fsync(journal->descriptor) == 0;
+    bool written = write_at(journal->descriptor, journal->size, line, size) &&
+                   (journal->waits || fsync(journal->descriptor) == 0);
     free(line);
     if (!written) {
         imp_status status = fail_at(journal, "write to", error);
@@ -195,4 +195,10 @@ imp_status imp_journal_append(imp_journal *journal, const json_t *object, imp_er
     }
     journal->size += size;
     return IMP_OK;
+}
+
+imp_status imp_journal_flush(imp_journal *journal, imp_error *error)
+{
+    journal->waits = false;
+    return fsync(journal->descriptor) == 0 ? IMP_OK : fail_at(journal, "write to", error);
 }

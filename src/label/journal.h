@@ -21,6 +21,7 @@ typedef struct imp_journal {
     int descriptor; /* locked; -1: closed */
     char *path;
     size_t size; /* bytes of complete lines */
+    bool waits;  /* lines are flushed together, by imp_journal_flush() */
 } imp_journal;
 
 /* Creates the file with these lines, an array of objects. IMP_EIO if there is a file already. */
@@ -38,8 +39,11 @@ imp_status imp_journal_open(imp_journal *journal, const char *path, json_t **lin
                             imp_error *error);
 void imp_journal_close(imp_journal *journal);
 
-/* Appends a line and waits until it is on disk. After a failure (a full disk) the journal is
- * unchanged. */
+/* Appends a line and, unless the journal waits, waits until it is on disk. After a failure (a full
+ * disk) the journal is unchanged. */
 imp_status imp_journal_append(imp_journal *journal, const json_t *line, imp_error *error);
+
+/* Waits until all lines are on disk; the journal no longer waits. */
+imp_status imp_journal_flush(imp_journal *journal, imp_error *error);
 
 #endif

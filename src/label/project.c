@@ -383,12 +383,25 @@ imp_status imp_project_change(imp_project *project, const json_t *object, imp_er
         status = imp_journal_append(&project->journal, object, error);
     if (!status)
         status = make(project, object, &wanted, error);
-    if (!status) {
+    if (!status && !project->journal.waits)
         look_again(project);
-        project->revision++;
-    }
+    project->revision += !status;
     imp_release(wanted.items);
     return status;
+}
+
+void imp_project_begin_many(imp_project *project)
+{
+    project->journal.waits = true;
+}
+
+imp_status imp_project_end_many(imp_project *project, imp_error *error)
+{
+    look_again(project);
+    if (project->journal.path)
+        return imp_journal_flush(&project->journal, error);
+    project->journal.waits = false;
+    return IMP_OK;
 }
 
 imp_status imp_project_begin_classes(imp_project *project, imp_error *error)

@@ -79,6 +79,11 @@ void imp_project_close(imp_project *project);
  * IMP_EINVAL for an invalid change, IMP_EIO, IMP_ENOMEM. */
 imp_status imp_project_change(imp_project *project, const json_t *change, imp_error *error);
 
+/* Between the two, changes are neither flushed nor reflected in the guesses, which at the end
+ * happens once for all of them. IMP_EIO if they did not get to the disk. */
+void imp_project_begin_many(imp_project *project);
+imp_status imp_project_end_many(imp_project *project, imp_error *error);
+
 /* The index of a class, or IMP_UNKNOWN. */
 int32_t imp_project_class(const imp_project *project, const char *name);
 

@@ -331,6 +331,36 @@ static void calls_may_fail(void **state)
     imp_project_close(&project);
 }
 
+/* Many answers at once are flushed once, and a failure is told. */
+static void many_answers_are_flushed_once(void **state)
+{
+    scratch_path path = scratch_file(state, "p.imp-label");
+    imp_project_pile pile = make_pile(N);
+    imp_project_news news;
+    imp_project project = open_project(path.text, &pile, &news);
+    size_t flushes = 0;
+    const char *failed = "";
+    for (size_t n = 1; failed; n++) {
+        imp_error error;
+        system_calls_fail(n);
+        imp_project_begin_many(&project);
+        imp_status status = IMP_OK;
+        for (size_t k = 0; k < 8 && !status; k++)
+            status =
+                change(&project, "{\"change\":\"label\",\"items\":[1],\"class\":\"blue\"}", &error);
+        imp_status flushed = imp_project_end_many(&project, &error);
+        failed = system_calls_end();
+        assert_int_equal(status || flushed, failed != NULL);
+        flushes += failed && strcmp(failed, "fsync") == 0;
+        assert_int_equal(project.state.others.guess[0].class, project.state.all.guess[0].class);
+    }
+    assert_int_equal(flushes, 1);
+    imp_project_close(&project);
+    project = open_project(path.text, &pile, &news);
+    assert_int_equal(project.state.all.answered, 1);
+    imp_project_close(&project);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +370,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(damage_is_noticed, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(power_may_go_off, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(calls_may_fail, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(many_answers_are_flushed_once, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
