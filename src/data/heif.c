@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/heif_references.h"
 #include "data/orientation.h"
 
 static imp_status refuse(struct heif_error fault, imp_error *error)
@@ -78,13 +79,16 @@ imp_status imp_heif_decode(const uint8_t *bytes, size_t size, size_t pixel_limit
                            imp_error *error)
 {
     *image = (imp_image){0};
+    imp_status status = imp_heif_check_references(bytes, size, error);
+    if (status)
+        return status;
     struct heif_context *context = heif_context_alloc();
     if (!context)
         return imp_fail_memory(error, "a HEIF picture");
     heif_context_set_maximum_image_size_limit(context, 1 << 14);
     heif_context_set_max_decoding_threads(context,
                                           0); /* pictures are already decoded in parallel */
-    imp_status status = decode(context, bytes, size, pixel_limit, image, error);
+    status = decode(context, bytes, size, pixel_limit, image, error);
     heif_context_free(context);
     if (status)
         imp_image_clear(image);
