@@ -59,6 +59,7 @@ typedef struct workspace {
 
 struct imp_assigner {
     const imp_point_source *source;
+    size_t most; /* clusters */
     imp_reader reader;
     imp_crew crew;
     int threads;
@@ -103,6 +104,7 @@ imp_status imp_assigner_create(const imp_point_source *source, const uint32_t *o
     if (!a)
         return imp_fail_memory(error, "the assignments");
     a->source = source;
+    a->most = SIZE_MAX;
     a->crew = *crew;
     a->threads = imp_parallel_threads(crew->threads);
     a->origin = imp_allocate_zeroed(source->dimensions, sizeof *a->origin);
@@ -394,7 +396,7 @@ static imp_status make_clusters(const pass *p, imp_error *error)
         for (size_t c = known; c < clusters->count && distance > p->lambda; c++)
             if (imp_may_join(label, clusters->label[c]))
                 distance = fmin(distance, imp_clusters_distance(clusters, c, x));
-        if (distance > p->lambda) {
+        if (distance > p->lambda && clusters->count < a->most) {
             double sigma = label < 0 ? p->sigma_u : p->sigma_l;
             imp_status status = imp_clusters_add(clusters, label, sigma, x, error);
             if (status)
@@ -562,6 +564,11 @@ imp_status imp_assigner_find_from(imp_assigner *a, imp_clusters *clusters, int32
     imp_status status = do_pass(&p, changed, error);
     *done = p.end;
     return status;
+}
+
+void imp_assigner_limit(imp_assigner *a, size_t clusters)
+{
+    a->most = clusters;
 }
 
 imp_status imp_assigner_grow(imp_assigner *a, imp_clusters *clusters, double lambda, double sigma_l,

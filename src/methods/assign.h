@@ -40,6 +40,9 @@ imp_status imp_assigner_pass_from(imp_assigner *assigner, imp_clusters *clusters
                                   double sigma, int32_t *assignment, size_t *done, size_t *changed,
                                   imp_error *error);
 
+/* Makes no more clusters than that. */
+void imp_assigner_limit(imp_assigner *assigner, size_t clusters);
+
 /* To be called before the first pass where points have clusters already. */
 void imp_assigner_know_nothing(imp_assigner *assigner);
 

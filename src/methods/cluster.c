@@ -194,8 +194,10 @@ static imp_status cluster_softly(job *work, imp_error *error)
     imp_assigner *assigner;
     imp_status status =
         imp_assigner_create(work->source, work->order, &work->crew, &assigner, error);
-    if (!status)
+    if (!status) {
+        imp_assigner_limit(assigner, work->source->count);
         status = take_state(work, assigner, error);
+    }
     work->passes = steps;
     for (; work->steps < steps && !status; work->steps++) {
         work->state.passes = work->steps;

@@ -618,11 +618,31 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* Means move, and with a threshold of 0 every point would start a cluster in every pass. */
+static void there_are_no_more_clusters_than_points(void **state)
+{
+    (void)state;
+    enum { POINTS = 40 };
+    float x[POINTS * 2];
+    imp_random random = imp_random_start(5, IMP_STREAM_TEST, 0);
+    for (size_t i = 0; i < POINTS * 2; i++)
+        x[i] = (float)imp_random_normal(&random);
+    imp_cluster_options options = imp_cluster_defaults();
+    for (int tiny = 0; tiny < 2; tiny++) {
+        imp_clustering *found;
+        options.rule.lambda = tiny ? 0.01 : 0;
+        assert_int_equal(imp_cluster(x, POINTS, 2, &options, &found, NULL), IMP_OK);
+        assert_true(found->clusters <= POINTS);
+        imp_clustering_free(found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_threads_than_wanted),
         cmocka_unit_test(blobs_are_found),
+        cmocka_unit_test(there_are_no_more_clusters_than_points),
         cmocka_unit_test(dp_means_by_hand),
         cmocka_unit_test(orders),
         cmocka_unit_test(a_wanted_number_is_what_comes),
