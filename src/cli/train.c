@@ -110,6 +110,12 @@ static way_name name_way(int64_t way)
     return name;
 }
 
+static bool is_of_vectors(const imp_settings *settings)
+{
+    static const char kind[] = "vectors:";
+    return strncmp(settings->data, kind, sizeof kind - 1) == 0;
+}
+
 void imp_training_describe(const imp_train_report *report, const imp_settings *settings, char *text,
                            size_t size)
 {
@@ -134,8 +140,9 @@ void imp_training_describe(const imp_train_report *report, const imp_settings *s
         used += snprintf(text + used, size - (size_t)used, ", open %.1f%%",
                          100 * report->validation_open);
     if (used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, "  %.0f images/s  %s left",
-                 line->images_per_second, imp_duration_of(report->seconds_left).text);
+        snprintf(text + used, size - (size_t)used, "  %.0f %s/s  %s left", line->images_per_second,
+                 settings && is_of_vectors(settings) ? "points" : "images",
+                 imp_duration_of(report->seconds_left).text);
 }
 
 typedef struct watch {

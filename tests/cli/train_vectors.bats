@@ -33,6 +33,7 @@ setup() {
 each train, validate and test" ]
     [ "${stderr_lines[3]}" = "            (--split points:0.6/0.2/0.2)" ]
     [ "${stderr_lines[4]}" = "  episodes  4-way 5-shot, up to 5 queries of each class" ]
+    [[ $stderr == *" points/s  "* ]]
     grep -qF '"network": "standard,linear:3"' said/settings.json
 }
 
