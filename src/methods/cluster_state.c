@@ -134,14 +134,15 @@ static bool read_number(const imp_safetensors *file, const char *key, size_t mos
     return text && end != text && !*end && *value <= most;
 }
 
-static bool read_numbers(const imp_safetensors *file, size_t points, imp_cluster_state *state)
+static bool read_numbers(const imp_safetensors *file, size_t points, size_t last,
+                         imp_cluster_state *state)
 {
     bool all = true;
     for (size_t i = 0; i < NUMBERS; i++)
         all = read_number(file, numbers[i].name, numbers[i].of_points ? points : SIZE_MAX,
                           (size_t *)((char *)state + numbers[i].place)) &&
               all;
-    return all && state->part <= IMP_PART_SAMPLE;
+    return all && state->part <= last;
 }
 
 /* The tensor of that name and type with `count` elements, or NULL. */
@@ -208,7 +209,7 @@ imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *pri
                           "'%s' is of a clustering of other points or by other options; it goes on "
                           "only with what it began with",
                           path);
-    else if (!read_numbers(file, points, state))
+    else if (!read_numbers(file, points, out ? IMP_PART_SAMPLE : IMP_PART_ASSIGN, state))
         status = imp_cluster_state_refuse(path, "its numbers do not make sense", error);
     else
         status = take(path, file, clusters, assignment, points, error);

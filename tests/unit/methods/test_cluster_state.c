@@ -173,6 +173,13 @@ static void points_that_were_left_out_are_told(void **state)
                          IMP_OK);
         refuse(&source, &options, path.text, IMP_EFORMAT);
     }
+    /* a part that only fits have */
+    memset(assignment, 0, sizeof assignment);
+    assert_int_equal(imp_cluster_state_save(path.text, &print,
+                                            &(imp_cluster_state){.part = IMP_PART_SAMPLE},
+                                            &clusters, assignment, POINTS, NULL, NULL),
+                     IMP_OK);
+    refuse(&source, &options, path.text, IMP_EFORMAT);
     imp_clusters_release(&clusters);
     free(x);
 }
