@@ -60,6 +60,23 @@ setup() {
     done
 }
 
+@test "mpi: two ranks share the runs of a table, to the results of one process" {
+    small=(tied --data glyphs --updates 2 --episodes 5 --seeds 1)
+    "$IMP" paper "${small[@]}" --runs runs1 --out out1 --quiet
+    ranks 2 paper "${small[@]}" --runs runs2 --out out2 --quiet
+    for run in ablation-imp-seed1 ablation-imp-tied-seed1; do
+        cmp "runs1/$run/model.safetensors" "runs2/$run/model.safetensors"
+        # All but how long it took.
+        diff <(grep -vE '"(seconds|images_per_second)":' "out1/omniglot/$run.json") \
+            <(grep -vE '"(seconds|images_per_second)":' "out2/omniglot/$run.json")
+    done
+    cmp out1/omniglot/README.md out2/omniglot/README.md
+    # What is done is done for any number of ranks.
+    before=$(stat -c %i out1/omniglot/*.json)
+    ranks 2 paper "${small[@]}" --runs runs1 --out out1 --quiet
+    [ "$(stat -c %i out1/omniglot/*.json)" = "$before" ]
+}
+
 @test "mpi: three ranks embed pictures alike, broken ones too" {
     "$IMP" data export glyphs drawings --alphabets 2 --fewest-characters 2 --most-characters 2 >/dev/null
     broken=$(find drawings -name '*.png' | sort | tail -n 1)
