@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -64,15 +65,14 @@ void imp_npy_map_close(imp_npy_map *map)
     *map = (imp_npy_map){0};
 }
 
+static bool ends_before(const void *parts, size_t index, const void *row)
+{
+    return ((const struct imp_npy_mapped *)parts)[index].next <= *(const size_t *)row;
+}
+
 const float *imp_npy_map_row(const imp_npy_map *map, size_t row)
 {
-    size_t low = 0, high = map->count - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (row < map->parts[middle].next)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return map->parts[low].rows + (row - map->parts[low].first) * map->columns;
+    size_t at = imp_bisect(map->parts, map->count - 1, ends_before, &row);
+    const struct imp_npy_mapped *part = &map->parts[at];
+    return part->rows + (row - part->first) * map->columns;
 }

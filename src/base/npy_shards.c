@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -174,18 +175,15 @@ void imp_npy_shards_close(imp_npy_shards *shards)
 
 /* ---- reading ---- */
 
+static bool begins_by(const void *first, size_t index, const void *row)
+{
+    return ((const size_t *)first)[index] <= *(const size_t *)row;
+}
+
 /* The file that holds a row. */
 static size_t shard_of(const imp_npy_shards *shards, size_t row)
 {
-    size_t low = 0, high = shards->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (shards->first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return imp_bisect(shards->first, shards->count, begins_by, &row) - 1;
 }
 
 imp_status imp_npy_shards_read(const imp_npy_shards *shards, size_t begin, size_t count,

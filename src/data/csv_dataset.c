@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -87,22 +88,20 @@ static bool leads_through(const char *path, const char *name)
     return false;
 }
 
+static bool is_named_before(const void *places, size_t index, const void *base)
+{
+    return strcmp(((const place *)places)[index].base, base) < 0;
+}
+
 /* The place of a file that a CSV names; NULL if there is none. If several match, the one below a
  * folder named like its class, otherwise the first. */
 static const place *find_place(const atlas *map, const char *file, const char *label)
 {
     const char *base = base_name(file);
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(map->places[middle].base, base) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     const place *found = NULL;
-    for (; low < map->count && strcmp(map->places[low].base, base) == 0; low++) {
-        const place *candidate = &map->places[low];
+    for (size_t i = imp_bisect(map->places, map->count, is_named_before, base);
+         i < map->count && strcmp(map->places[i].base, base) == 0; i++) {
+        const place *candidate = &map->places[i];
         if (!ends_in(candidate->name, file))
             continue;
         if (found == NULL)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -142,17 +143,14 @@ bool imp_is_path_below(const char *name)
 
 /* ---- images ---- */
 
+static bool has_begun_by_image(const void *classes, size_t index, const void *image)
+{
+    return ((const imp_class *)classes)[index].first_image <= *(const size_t *)image;
+}
+
 size_t imp_dataset_class_of(const imp_dataset *dataset, size_t image)
 {
-    size_t low = 0, high = dataset->class_count; /* the last class that begins at or before it */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (dataset->classes[middle].first_image <= image)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return imp_bisect(dataset->classes, dataset->class_count, has_begun_by_image, &image) - 1;
 }
 
 size_t imp_dataset_image_name(const imp_dataset *dataset, size_t image, char *text, size_t room)
@@ -181,53 +179,45 @@ static uint32_t parse_turns(const char *name, size_t *length)
     return turns;
 }
 
-static int compare_prefix(const char *text, const char *name, size_t length)
+static bool has_begun_by_picture(const void *classes, size_t index, const void *picture)
 {
-    int order = strncmp(text, name, length);
-    return order != 0 ? order : text[length] != '\0';
+    return ((const imp_class *)classes)[index].first_picture <= *(const size_t *)picture;
 }
 
-/* The last class whose pictures begin at or before `picture`. */
-static size_t last_class_from(const imp_dataset *dataset, size_t picture)
+/* A picture's name, which may be the beginning of a text. */
+typedef struct prefix {
+    const char *text;
+    size_t length;
+} prefix;
+
+static int compare_prefix(const imp_dataset *dataset, size_t picture, const prefix *name)
 {
-    size_t low = 0, high = dataset->class_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (dataset->classes[middle].first_picture <= picture)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const char *text = imp_picture_name(dataset, picture);
+    int order = strncmp(text, name->text, name->length);
+    return order != 0 ? order : text[name->length] != '\0';
+}
+
+static bool is_named_before(const void *dataset, size_t picture, const void *name)
+{
+    return compare_prefix(dataset, picture, name) < 0;
 }
 
 size_t imp_dataset_find_image(const imp_dataset *dataset, const char *name)
 {
-    size_t length;
-    uint32_t turns = parse_turns(name, &length);
-    size_t low = 0, high = dataset->picture_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_prefix(imp_picture_name(dataset, middle), name, length);
-        if (order == 0) {
-            low = middle;
-            break;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low >= high)
+    prefix wanted = {.text = name};
+    uint32_t turns = parse_turns(name, &wanted.length);
+    size_t picture = imp_bisect(dataset, dataset->picture_count, is_named_before, &wanted);
+    if (picture == dataset->picture_count || compare_prefix(dataset, picture, &wanted) != 0)
         return dataset->image_count;
 
     /* Classes are in the order of their pictures, rotated ones right after their base class. */
-    size_t found = last_class_from(dataset, low);
+    size_t found =
+        imp_bisect(dataset->classes, dataset->class_count, has_begun_by_picture, &picture) - 1;
     const imp_class *base = &dataset->classes[found - dataset->classes[found].turns];
     const imp_class *last = &dataset->classes[found];
     if (turns > last->turns)
         return dataset->image_count;
-    return base[turns].first_image + (low - base->first_picture);
+    return base[turns].first_image + (picture - base->first_picture);
 }
 
 void imp_turn(const uint8_t *from, uint32_t channels, uint32_t size, uint32_t turns, uint8_t *to)

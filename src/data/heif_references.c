@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -117,18 +118,16 @@ static int by_whole(const void *a, const void *b)
     return (x->whole > y->whole) - (x->whole < y->whole);
 }
 
+static bool is_of_earlier(const void *all, size_t index, const void *whole)
+{
+    return ((const reference *)all)[index].whole < *(const uint32_t *)whole;
+}
+
 /* Where the references of a picture begin; the number of all if it is made of no others. */
 static size_t find(const references *of, uint32_t whole)
 {
-    size_t low = 0, high = of->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (of->all[middle].whole < whole)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < of->count && of->all[low].whole == whole ? low : of->count;
+    size_t first = imp_bisect(of->all, of->count, is_of_earlier, &whole);
+    return first < of->count && of->all[first].whole == whole ? first : of->count;
 }
 
 /* What is known of a picture that is made of others; kept where its references begin. */

@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/image.h"
@@ -140,20 +141,15 @@ char *imp_source_join(const char *folder, const char *name)
     return path;
 }
 
+static bool is_named_before(const void *names, size_t index, const void *name)
+{
+    return strcmp(((char *const *)names)[index], name) < 0;
+}
+
 size_t imp_source_find(const imp_source *source, const char *name)
 {
-    size_t low = 0, high = source->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(source->names[middle], name);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return source->count;
+    size_t at = imp_bisect(source->names, source->count, is_named_before, name);
+    return at < source->count && strcmp(source->names[at], name) == 0 ? at : source->count;
 }
 
 static bool ends_in_one_of(const char *name, const char *const *endings)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -17,18 +18,15 @@ static size_t number_at(const imp_arranged *points, size_t place)
                                        : points->source->label_count + place - points->early_count;
 }
 
+static bool is_placed_before(const void *places, size_t index, const void *place)
+{
+    return ((const uint32_t *)places)[index] < *(const size_t *)place;
+}
+
 /* The first of the moved points at this place or behind it. */
 static size_t first_moved(const imp_arranged *points, size_t place)
 {
-    size_t low = 0, high = points->moved_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (points->place[middle] < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return imp_bisect(points->place, points->moved_count, is_placed_before, &place);
 }
 
 size_t imp_arranged_at(const imp_arranged *points, size_t position)
