@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """check_options.py LIBRARY COMPILER [FLAG]: programs older and newer than the library get on with it.
 
-Compiles options.c against the headers as they are, against headers whose structs of options lack
-their last members, and against some that have one member more; all must print the same.
+Compiles options.c against the headers as they are, against headers whose structs with a size, those
+of options above all, lack their last members, and against some that have one member more; all must
+print the same.
 """
 
 import os
@@ -15,8 +16,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / "include"
-STRUCT = re.compile(r"typedef struct (imp_\w+_options) \{(.*?)\n\} \1;", re.S)
+STRUCT = re.compile(r"typedef struct (imp_\w+) \{(.*?)\n\} \1;", re.S)
 PART = "imp_glyph_options"  # of another, so it cannot grow
+
+
+def grows(struct):
+    """Options, and what has a size although it is something else."""
+    name, body = struct.groups()
+    return (name.endswith("_options") and name != PART) or re.match(r"\s*size_t size;", body)
 
 
 def shorter(members):
@@ -29,28 +36,28 @@ def longer(members):
 
 
 def change(text, edit):
-    """The header with its structs of options edited, and how many those are."""
+    """The header with its structs that may grow edited, and the names of those."""
 
     def rewrite(match):
-        name, body = match.groups()
-        if name == PART:
+        if not grows(match):
             return match.group()
+        name, body = match.groups()
         members = re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";")
         kept = edit([" ".join(member.split()) for member in members if member.strip()])
         return f"typedef struct {name} {{ {'; '.join(kept)}; }} {name};"
 
-    count = sum(match.group(1) != PART for match in STRUCT.finditer(text))
-    return STRUCT.sub(rewrite, text), count
+    names = {match.group(1) for match in STRUCT.finditer(text) if grows(match)}
+    return STRUCT.sub(rewrite, text), names
 
 
 def compile_against(folder, name, edit, library, compiler):
     include = folder / name / "imp"
     shutil.copytree(INCLUDE / "imp", include)
-    found = 0
+    found = set()
     for header in include.glob("*.h"):
-        text, count = change(header.read_text(), edit)
+        text, names = change(header.read_text(), edit)
         header.write_text(text)
-        found += count
+        found |= names
     program = folder / f"{name}-program"
     flags = [f"-I{include.parent}", "-std=gnu11", *(["-DLONGER"] if edit is longer else [])]
     source = HERE / "options.c"
@@ -69,13 +76,13 @@ def run(program, library):
 def main():
     library = Path(sys.argv[1]).resolve()
     compiler = sys.argv[2:]
-    written = set(re.findall(r"BEGIN\((imp_\w+_options)", (HERE / "options.c").read_text()))
+    filled = set(re.findall(r"(?:BEGIN|ROOM)\((imp_\w+)", (HERE / "options.c").read_text()))
     said = {}
     with tempfile.TemporaryDirectory() as name:
         for kind, edit in (("same", list), ("shorter", shorter), ("longer", longer)):
             program, found = compile_against(Path(name), kind, edit, library, compiler)
-            if found != len(written):
-                sys.exit(f"there are {found} structs of options, and options.c fills {len(written)}")
+            if found != filled:
+                sys.exit(f"options.c fills {sorted(filled)}, but what may grow is {sorted(found)}")
             said[kind] = run(program, library)
     for kind in ("shorter", "longer"):
         if said[kind] != said["same"]:

@@ -1,5 +1,6 @@
 /*
- * options.c - a program that fills every struct of options and prints what the library makes of it.
+ * options.c - a program that fills every struct of options and prints what the library makes of it,
+ * and every struct that the library fills and that may grow.
  *
  * check_options.py compiles it against headers of which the structs are shorter or longer than the
  * library's, as in a program that is older or newer: what it prints must be the same.
@@ -33,17 +34,24 @@ static int untouched(const unsigned char *guard)
     return 1;
 }
 
-/* Options of this type between guards, initialised, with the size that they have here. */
-#define BEGIN(type, member, ...)                                                             \
-    struct {                                                                                 \
-        unsigned char before[GUARD];                                                         \
-        type options;                                                                        \
-        unsigned char after[GUARD];                                                          \
-    } box;                                                                                   \
-    memset(&box, MARK, sizeof box);                                                          \
-    type##_init(&box.options, sizeof box.options __VA_OPT__(, ) __VA_ARGS__);                \
+/* A struct of this type between guards. */
+#define ROOM(type)                   \
+    struct {                         \
+        unsigned char before[GUARD]; \
+        type options;                \
+        unsigned char after[GUARD];  \
+    } box;                           \
+    memset(&box, MARK, sizeof box)
+
+#define UNTOUCHED(type, member)                                                              \
     check(untouched(box.before) && untouched(box.after), #type " was written over its end"); \
     check(box.options.member == sizeof box.options, #type " has another size")
+
+/* Options between guards, initialised, with the size that they have here. */
+#define BEGIN(type, member, ...)                                              \
+    ROOM(type);                                                               \
+    type##_init(&box.options, sizeof box.options __VA_OPT__(, ) __VA_ARGS__); \
+    UNTOUCHED(type, member)
 
 /* Options that say something the library does not know are refused. */
 #ifdef LONGER
@@ -61,6 +69,16 @@ static int untouched(const unsigned char *guard)
 static const float x[] = {0, 0, 1, 0, 30, 0, 31, 0, 0, 40, 1, 40};
 static const int32_t y[] = {0, 0, 1, 1, -1, -1};
 
+/* Not options but what the library tells, by the same rule. */
+static void choices(const imp_mixture *mixture)
+{
+    ROOM(imp_mixture_choice);
+    imp_mixture_choice_of(mixture, &box.options, sizeof box.options);
+    UNTOUCHED(imp_mixture_choice, size);
+    printf("choice: metric %d, of %zu points held out\n", (int)box.options.metric,
+           box.options.held_out);
+}
+
 static void mixtures(void)
 {
     BEGIN(imp_mixture_options, size);
@@ -70,6 +88,7 @@ static void mixtures(void)
     must(imp_mixture_fit(x, y, 6, 2, &box.options, &mixture, &error), &error);
     imp_mixture_summary summary = imp_mixture_summarize(mixture);
     printf("mixture: %zu clusters, lambda %.17g\n", summary.clusters, summary.rule.lambda);
+    choices(mixture);
     imp_mixture_free(mixture);
 }
 
