@@ -9,43 +9,44 @@
 #include "data/dataset.h"
 #include "methods/rule.h"
 
-/* Sets a member that is open. */
-#define CHOOSE(settings, member, value)                                             \
-    do {                                                                            \
-        (settings)->member = (settings)->member < 0 ? (value) : (settings)->member; \
+enum { OPEN_NUMBER = -1 }; /* no setting that can be open may be negative */
+
+/* Sets a number that is open. */
+#define CHOOSE(settings, member, value)        \
+    do {                                       \
+        if ((settings)->member == OPEN_NUMBER) \
+            (settings)->member = (value);      \
     } while (0)
 
 /* The paper's values for mini-ImageNet. */
 static const imp_rule of_photographs = {
     .alpha = 1e-5, .sigma_l = 15, .sigma_u = 15, .lambda = IMP_AUTO, .steps = IMP_AUTO};
 
-enum { GRAY = 1, RGB = 2 };     /* imp_colour_names */
-enum { AS_IS = 1, INVERT = 2 }; /* imp_ink_names */
+enum { GRAY = 1, RGB = 2 }; /* imp_colour_names */
 enum { PER_PICTURE = 20, FEWEST_UPDATES = 500, MOST_UPDATES = 20000 };
 enum { WAY = 5, WAY_OF_ALPHABETS = 10, MOST_SHOT = 5 };
 
+/* The numbers that can be open; the split can be, too. */
+/* clang-format off */
+#define EACH_NUMBER(X)                                                  \
+    X(size) X(colour) X(ink) X(way) X(shot)                             \
+    X(updates) X(halve_from) X(halve_every) X(validate_every) X(validation_way)
+/* clang-format on */
+
 void imp_choices_open(imp_settings *settings)
 {
+#define OPEN(member) settings->member = OPEN_NUMBER;
     settings->split = NULL;
-    settings->size = settings->colour = settings->ink = -1;
-    settings->way = settings->shot = -1;
-    settings->updates = settings->halve_from = settings->halve_every = -1;
-    settings->validate_every = settings->validation_way = -1;
+    EACH_NUMBER(OPEN)
+#undef OPEN
 }
 
 static void take_defaults(imp_settings *settings, const imp_settings *from)
 {
+#define TAKE(member) CHOOSE(settings, member, from->member);
     settings->split = settings->split ? settings->split : from->split;
-    CHOOSE(settings, size, from->size);
-    CHOOSE(settings, colour, from->colour);
-    CHOOSE(settings, ink, from->ink);
-    CHOOSE(settings, way, from->way);
-    CHOOSE(settings, shot, from->shot);
-    CHOOSE(settings, updates, from->updates);
-    CHOOSE(settings, halve_from, from->halve_from);
-    CHOOSE(settings, halve_every, from->halve_every);
-    CHOOSE(settings, validate_every, from->validate_every);
-    CHOOSE(settings, validation_way, from->validation_way);
+    EACH_NUMBER(TAKE)
+#undef TAKE
 }
 
 void imp_choices_default(imp_settings *settings)
@@ -71,7 +72,7 @@ static void choose_pictures(imp_settings *settings, const imp_survey *survey)
     CHOOSE(settings, colour, survey->coloured ? RGB : GRAY);
     bool coloured = settings->colour == RGB;
     CHOOSE(settings, size, size_for(survey, coloured ? 84 : 28));
-    CHOOSE(settings, ink, survey->on_light && !coloured ? INVERT : AS_IS);
+    CHOOSE(settings, ink, survey->on_light && !coloured ? IMP_INK_INVERT : IMP_INK_AS_IS);
     if (coloured)
         settings->rule = imp_rule_over(&settings->rule, &of_photographs);
 }
@@ -236,10 +237,9 @@ static imp_status choose_for_vectors(imp_settings *settings, const imp_dataset *
 
 bool imp_choices_are_open(const imp_settings *settings)
 {
-    return !settings->split || settings->size < 0 || settings->colour < 0 || settings->ink < 0 ||
-           settings->way < 0 || settings->shot < 0 || settings->updates < 0 ||
-           settings->halve_from < 0 || settings->halve_every < 0 || settings->validate_every < 0 ||
-           settings->validation_way < 0;
+#define IS_OPEN(member) || settings->member == OPEN_NUMBER
+    return !settings->split EACH_NUMBER(IS_OPEN);
+#undef IS_OPEN
 }
 
 imp_status imp_choices_open_data(imp_settings *settings, bool chooses, bool skip_broken,
