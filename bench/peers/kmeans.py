@@ -15,6 +15,8 @@ import sys
 import time
 import warnings
 
+from peer import serve
+
 NAMES = ("sklearn-lloyd", "sklearn-elkan", "sklearn-mixture", "faiss", "numpy")
 LEAST_SECONDS, MOST_CALLS = 0.3, 1000  # what is over sooner is repeated
 ROWS = 512  # of a block of numpy's: its scores stay in the cache
@@ -128,10 +130,10 @@ def distance_per_point(x, centers, nearest):
     return float((some * some).sum() / len(some))
 
 
-def answer_to(name, words, load):
-    what, threads = words[0], int(words[-1])
-    x, resident = load(words[1])
-    centers = numpy.load(words[2])
+def answer_to(name, what, words, load):
+    threads = int(words[-1])
+    x, resident = load(words[0])
+    centers = numpy.load(words[1])
     if name == "faiss":
         faiss.omp_set_num_threads(threads)
     with threadpoolctl.threadpool_limits(threads):
@@ -141,11 +143,11 @@ def answer_to(name, words, load):
             answer.update(passes=1, seconds_per_pass=answer["seconds"],
                           distance_per_point=distance_per_point(x, centers, nearest))
         elif name == "faiss":
-            answer = fit_faiss(x, centers, int(words[3]))
+            answer = fit_faiss(x, centers, int(words[2]))
         elif name == "sklearn-mixture":
             answer = step_mixture(x, centers)
         else:
-            answer = fit_sklearn(name.split("-")[1], x, centers, int(words[3]))
+            answer = fit_sklearn(name.split("-")[1], x, centers, int(words[2]))
     answer["beyond_mb"] = round(answer.pop("resident_mb") - resident, 1)
     answer.update(what=what, n=len(x), d=x.shape[1], clusters=len(centers), threads=threads)
     return answer
@@ -184,6 +186,8 @@ def warm_up(name):
 
 def main(name):
     known = {}
+    requests = {"sklearn-mixture": {"step": 3}, "numpy": {"assign": 3},
+                "faiss": {"kmeans": 4, "assign": 3}}.get(name, {"kmeans": 4})
 
     def load(path):
         if path not in known:
@@ -192,24 +196,13 @@ def main(name):
             known[path] = points, status_mb("VmRSS")
         return known[path]
 
-    warm_up(name)
-    for line in sys.stdin:
-        words = line.split()
-        what = words[0] if words else ""
-        if what == "quit":
-            break
-        answer = {"peer": name}
+    def reply(what, words):
         if what == "hello":
-            answer.update(hello(name))
-        elif what == "step" and len(words) == 4 and name == "sklearn-mixture":
-            answer.update(answer_to(name, words, load))
-        elif what == "kmeans" and len(words) == 5 and name not in ("numpy", "sklearn-mixture"):
-            answer.update(answer_to(name, words, load))
-        elif what == "assign" and len(words) == 4 and name in ("faiss", "numpy"):
-            answer.update(answer_to(name, words, load))
-        else:
-            answer["unavailable"] = f"{name} does not answer '{what}' of {len(words)} words"
-        print(json.dumps(answer), flush=True)
+            return hello(name)
+        return answer_to(name, what, words, load) if len(words) == requests.get(what) else None
+
+    warm_up(name)
+    serve(name, reply, "hello, " + ", ".join(requests))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+from peer import serve
 from torch_network import resident_peak_mb, restart_tuned
 
 WARM_UP, LEAST_UPDATES, EPISODES = 2, 3, 8  # episodes: sets of tasks, used in turn
@@ -295,29 +296,23 @@ def main():
     if way not in ("imp", "torch-tasks", "torch-batched"):
         sys.exit(__doc__)
     kept = {}
-    for line in sys.stdin:
-        words = line.split()
-        what = words[0] if words else ""
-        if what == "quit":
-            break
-        answer = {"peer": way}
+
+    def reply(what, words):
         if what == "hello":
-            answer["version"] = (f"imp {pyimp.__version__}" if way == "imp"
-                                 else f"PyTorch {torch.__version__}")
-        elif what == "check" and len(words) == 3:
-            answer.update(check(words[1], words[2], way == "torch-batched"))
-        elif what == "update" and len(words) == 5:
-            recipe, data, seconds, threads = words[1], words[2], float(words[3]), int(words[4])
-            if way == "imp":
-                answer.update(imp_times(recipe, data, seconds, threads))
-            else:
-                torch.set_num_threads(threads)
-                if (recipe, data) not in kept:
-                    kept[recipe, data] = TorchUpdates(recipe, data, way == "torch-batched")
-                answer.update(kept[recipe, data].times(seconds))
-        else:
-            answer["unavailable"] = "learners.py answers hello, update, check and quit"
-        print(json.dumps(answer), flush=True)
+            return {"version": f"imp {pyimp.__version__}" if way == "imp" else f"PyTorch {torch.__version__}"}
+        if what == "check" and len(words) == 2:
+            return check(*words, way == "torch-batched")
+        if what != "update" or len(words) != 4:
+            return None
+        recipe, data, seconds, threads = words[0], words[1], float(words[2]), int(words[3])
+        if way == "imp":
+            return imp_times(recipe, data, seconds, threads)
+        torch.set_num_threads(threads)
+        if (recipe, data) not in kept:
+            kept[recipe, data] = TorchUpdates(recipe, data, way == "torch-batched")
+        return kept[recipe, data].times(seconds)
+
+    serve(way, reply, "hello, update, check")
 
 
 if __name__ == "__main__":

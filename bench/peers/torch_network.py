@@ -20,13 +20,14 @@ usage: torch_network.py nchw|channels-last|mkldnn|frozen|frozen-channels-last|co
 
 import copy
 import gc
-import json
 import os
 import resource
 import shutil
 import statistics
 import sys
 import time
+
+from peer import serve
 
 # glibc reads these when a process starts. Blocks of any size come from the heap, which is never trimmed.
 TUNED = {
@@ -276,47 +277,46 @@ def main():
     prefix = "torch-" if torch.__version__.startswith("1.") else "torch2-"
     name = prefix + way + ("-tuned" if tuned and way != "best" else "")
     chosen, steps = {}, {}
-    for line in sys.stdin:
-        words = line.split()
-        what = words[0] if words else ""
-        if what == "quit":
-            break
-        answer = {"peer": name}
+
+    def hello():
+        isa = torch.__config__.show().split("CPU capability usage: ")[-1].split()[0].lower()
+        isa = {"avx2": "avx2", "avx512": "avx512"}.get(isa, "portable")
+        return {"version": "PyTorch " + torch.__version__, "isa": isa}
+
+    def reply(what, words):
         if what == "hello":
-            isa = torch.__config__.show().split("CPU capability usage: ")[-1].split()[0].lower()
-            isa = {"avx2": "avx2", "avx512": "avx512"}.get(isa, "portable")
-            answer.update(version="PyTorch " + torch.__version__, isa=isa)
-        elif what == "check" and len(words) == 8:
-            n, c, h, w, threads = map(int, words[1:6])
-            torch.set_num_threads(threads)
-            check(n, c, h, w, way, *words[6:])
-            answer.update(what=what, n=n, c=c, h=h, w=w, threads=threads)
-        elif what in ("train", "eval") and len(words) in (7, 8):
-            n, c, h, w, threads = map(int, words[1:6])
-            network = words[7] if len(words) == 8 else "conv4"
-            torch.set_num_threads(threads)
-            answer.update(what=what, network=network, n=n, c=c, h=h, w=w, threads=threads)
-            key = (network, *words[:6])
-            if way == "best" and key not in chosen:
-                chosen[key] = best_way(network, what, n, c, h, w)
-            use = chosen.get(key, way)
-            if network not in ("conv4", "resnet12"):
-                answer["unavailable"] = f"there is no '{network}' here"
-            elif use == "compiled" and cannot_compile():
-                answer["unavailable"] = cannot_compile()
-            elif use in (TRAIN_WAYS if what == "train" else EVAL_WAYS):
-                if key + (use,) not in steps:  # compiling again would take minutes
-                    steps.clear()
-                    steps[key + (use,)] = random_step(network, what, n, c, h, w, use)
-                result = measure(steps[key + (use,)], float(words[6]))
-                answer["images_per_second"] = round(n / result.pop("median"), 2)
-                answer["most_images_per_second"] = round(n / result.pop("fastest"), 2)
-                answer.update(result, way=use)
-            else:
-                answer["unavailable"] = use + " is a way to evaluate, not to train"
+            return hello()
+        if len(words) not in {"check": (7,), "train": (6, 7), "eval": (6, 7)}.get(what, ()):
+            return None
+        n, c, h, w, threads = map(int, words[:5])
+        torch.set_num_threads(threads)
+        answer = {"what": what, "n": n, "c": c, "h": h, "w": w, "threads": threads}
+        if what == "check":
+            check(n, c, h, w, way, *words[5:])
+            return answer
+        network = words[6] if len(words) == 7 else "conv4"
+        answer["network"] = network
+        key = (network, what, *words[:5])
+        if way == "best" and key not in chosen:
+            chosen[key] = best_way(network, what, n, c, h, w)
+        use = chosen.get(key, way)
+        if network not in ("conv4", "resnet12"):
+            answer["unavailable"] = f"there is no '{network}' here"
+        elif use == "compiled" and cannot_compile():
+            answer["unavailable"] = cannot_compile()
+        elif use in (TRAIN_WAYS if what == "train" else EVAL_WAYS):
+            if key + (use,) not in steps:  # compiling again would take minutes
+                steps.clear()
+                steps[key + (use,)] = random_step(network, what, n, c, h, w, use)
+            result = measure(steps[key + (use,)], float(words[5]))
+            answer["images_per_second"] = round(n / result.pop("median"), 2)
+            answer["most_images_per_second"] = round(n / result.pop("fastest"), 2)
+            answer.update(result, way=use)
         else:
-            answer["unavailable"] = "torch_network.py answers hello, train, eval, check and quit"
-        print(json.dumps(answer), flush=True)
+            answer["unavailable"] = use + " is a way to evaluate, not to train"
+        return answer
+
+    serve(name, reply, "hello, train, eval, check")
 
 
 if __name__ == "__main__":
