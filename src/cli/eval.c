@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <imp/version.h>
-
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/eval_clusters.h"
+#include "cli/eval_report.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/training_options.h"
@@ -200,13 +199,14 @@ static int print_json(const arguments *given, const char *command_line, const im
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++)
         json_array_append_new(list, result_json(&all->settings[i], &results[i]));
-    json_t *report = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(), "command",
-        imp_json_any_text(command_line), "model", imp_json_any_text(given->model), "data",
-        imp_json_any_text(given->settings.data), "fingerprint", imp_dataset_fingerprint(dataset),
-        "seed", (json_int_t)given->test_seed, "episodes", (json_int_t)given->episodes, "batch_norm",
-        statistics_of(given), "settings", imp_settings_to_json(&given->settings), "results", list);
-    return imp_json_print_report(command, report);
+    const imp_eval_report report = {.command_line = command_line,
+                                    .model = given->model,
+                                    .settings = &given->settings,
+                                    .dataset = dataset,
+                                    .seed = (uint64_t)given->test_seed,
+                                    .episodes = (size_t)given->episodes,
+                                    .statistics = statistics_of(given)};
+    return imp_eval_print(&report, list);
 }
 
 static void print_accuracy(imp_interval accuracy)

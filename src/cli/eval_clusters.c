@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <imp/version.h>
-
 #include "base/json.h"
+#include "cli/eval_report.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "cli/vectors.h"
@@ -128,15 +127,15 @@ static int print_json(const imp_cluster_contest *contest, const field *all)
                       interval_json(result->purity), "nmi", interval_json(result->nmi), "ami",
                       interval_json(result->ami), "clusters", interval_json(result->clusters)));
     }
-    json_t *report = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "version", imp_version(),
-        "command", imp_json_any_text(contest->command_line), "model",
-        imp_json_any_text(contest->model), "data", imp_json_any_text(contest->settings->data),
-        "fingerprint", imp_dataset_fingerprint(contest->dataset), "seed", (json_int_t)contest->seed,
-        "episodes", (json_int_t)contest->episodes, "validation_episodes",
-        (json_int_t)(all->chosen ? contest->validation : 0), "batch_norm", contest->statistics,
-        "settings", imp_settings_to_json(contest->settings), "results", list);
-    return imp_json_print_report(command, report);
+    const imp_eval_report report = {.command_line = contest->command_line,
+                                    .model = contest->model,
+                                    .settings = contest->settings,
+                                    .dataset = contest->dataset,
+                                    .seed = contest->seed,
+                                    .episodes = contest->episodes,
+                                    .validation = all->chosen ? contest->validation : 0,
+                                    .statistics = contest->statistics};
+    return imp_eval_print(&report, list);
 }
 
 static void print_table(const imp_cluster_contest *contest, const field *all)

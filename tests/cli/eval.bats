@@ -52,7 +52,7 @@ setup() {
     /usr/bin/python3 -c '
 import json, sys
 report = json.load(sys.stdin)
-assert report["episodes"] == 5 and report["seed"] == 1
+assert report["episodes"] == 5 and report["seed"] == 1 and report["validation_episodes"] == 0
 assert len(report["fingerprint"]) == 64 and report["batch_norm"] == "running statistics"
 assert report["command"].startswith("imp eval --model")
 found = [(r["method"], r["lambda"]) for r in report["results"]]
