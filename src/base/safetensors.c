@@ -1,5 +1,6 @@
 /*
- * safetensors.c - the safetensors format, every claim of a file checked before it is believed.
+ * safetensors.c - reads the safetensors format, every claim of a file checked before it is
+ * believed.
  *
  * A file may come from anywhere, so its header is checked against the data: the tensors must lie
  * inside the file, be as long as their shapes say, and cover the data without holes or overlaps.
@@ -15,16 +16,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/safetensors_format.h"
 #include "base/tensor_checksum.h"
 #include "base/utf8.h"
 
-enum {
-    PREAMBLE = 8,             /* bytes that hold the header's length */
-    HEADER_LIMIT = 100000000, /* the cap of the reference implementation */
-    ALIGNMENT = 64,           /* of the data in a file written here, and of repacked tensors */
-};
-
-#define METADATA "__metadata__"
 #define SUPPORTED "F32, F64, I32, I64 and U8"
 
 struct imp_safetensors {
@@ -45,18 +40,12 @@ enum { DTYPES = sizeof dtype_codes / sizeof dtype_codes[0] };
 
 const char *imp_dtype_code(imp_dtype dtype)
 {
-    return dtype_codes[dtype];
+    return (size_t)dtype < DTYPES ? dtype_codes[dtype] : NULL;
 }
 
-/* An untrusted name, made safe for a message: not too long, and without control characters that
- * would affect a terminal. */
-typedef struct quoted {
-    char text[84];
-} quoted;
-
-static quoted quote(const char *name)
+imp_quoted imp_quote(const char *name)
 {
-    quoted out;
+    imp_quoted out;
     size_t length = strlen(name), room = sizeof out.text - sizeof "...";
     size_t kept = length <= room ? length : room;
     while (kept < length && kept > 0 && ((unsigned char)name[kept] & 0xC0u) == 0x80u)
@@ -87,10 +76,10 @@ static imp_status find_dtype(const char *name, const char *code, imp_dtype *dtyp
             return imp_fail(error, IMP_EUNSUPPORTED,
                             "tensor '%s' is of dtype %s, which is not supported; save it as one of "
                             "%s",
-                            quote(name).text, code, SUPPORTED);
+                            imp_quote(name).text, code, SUPPORTED);
     return imp_fail(error, IMP_EFORMAT,
-                    "tensor '%s' is of the unknown dtype '%s'; supported are %s", quote(name).text,
-                    quote(code).text, SUPPORTED);
+                    "tensor '%s' is of the unknown dtype '%s'; supported are %s",
+                    imp_quote(name).text, imp_quote(code).text, SUPPORTED);
 }
 
 /* ---- reading ---- */
@@ -104,26 +93,26 @@ typedef struct span {
 static imp_status find_header(const unsigned char *bytes, size_t size, size_t *length,
                               imp_error *error)
 {
-    if (size < PREAMBLE)
+    if (size < IMP_PREAMBLE)
         return imp_fail(error, IMP_EFORMAT,
                         "it is not a safetensors file: it holds %zu bytes, fewer than the %d of "
                         "the header's length",
-                        size, PREAMBLE);
+                        size, IMP_PREAMBLE);
     uint64_t announced = 0;
-    for (int i = PREAMBLE; i > 0; i--)
+    for (int i = IMP_PREAMBLE; i > 0; i--)
         announced = announced << 8 | bytes[i - 1];
-    if (announced > HEADER_LIMIT)
+    if (announced > IMP_HEADER_LIMIT)
         return imp_fail(error, IMP_EFORMAT,
                         "it is not a safetensors file: it announces a header of %llu bytes, and at "
                         "most %d are allowed",
-                        (unsigned long long)announced, HEADER_LIMIT);
-    if (announced == 0 || (size > PREAMBLE && bytes[PREAMBLE] != '{'))
+                        (unsigned long long)announced, IMP_HEADER_LIMIT);
+    if (announced == 0 || (size > IMP_PREAMBLE && bytes[IMP_PREAMBLE] != '{'))
         return imp_fail(error, IMP_EFORMAT,
                         "it is not a safetensors file: its header does not begin with '{'");
-    if (announced > size - PREAMBLE)
+    if (announced > size - IMP_PREAMBLE)
         return imp_fail(error, IMP_EFORMAT,
                         "the file ends inside its header: %zu bytes of it where %llu are announced",
-                        size - PREAMBLE, (unsigned long long)announced);
+                        size - IMP_PREAMBLE, (unsigned long long)announced);
     *length = (size_t)announced;
     return IMP_OK;
 }
@@ -133,12 +122,13 @@ static imp_status check_metadata(json_t *metadata, imp_error *error)
     const char *key;
     json_t *value;
     if (!json_is_object(metadata))
-        return imp_fail(error, IMP_EFORMAT, METADATA " is not an object of strings");
+        return imp_fail(error, IMP_EFORMAT, IMP_METADATA_KEY " is not an object of strings");
     json_object_foreach(metadata, key, value)
     {
         if (!json_is_string(value))
-            return imp_fail(error, IMP_EFORMAT, "the value of '%s' in " METADATA " is not a string",
-                            quote(key).text);
+            return imp_fail(error, IMP_EFORMAT,
+                            "the value of '%s' in " IMP_METADATA_KEY " is not a string",
+                            imp_quote(key).text);
     }
     return IMP_OK;
 }
@@ -156,17 +146,17 @@ static imp_status parse_shape(const json_t *shape, imp_tensor *tensor, imp_error
 {
     if (!json_is_array(shape))
         return imp_fail(error, IMP_EFORMAT, "the shape of tensor '%s' is not an array",
-                        quote(tensor->name).text);
+                        imp_quote(tensor->name).text);
     tensor->rank = json_array_size(shape);
     if (tensor->rank > IMP_MAX_RANK)
         return imp_fail(error, IMP_EUNSUPPORTED,
                         "tensor '%s' has %zu dimensions, and at most %d are supported",
-                        quote(tensor->name).text, tensor->rank, IMP_MAX_RANK);
+                        imp_quote(tensor->name).text, tensor->rank, IMP_MAX_RANK);
     for (size_t i = 0; i < tensor->rank; i++)
         if (!get_size(json_array_get(shape, i), &tensor->shape[i]))
             return imp_fail(error, IMP_EFORMAT,
                             "the shape of tensor '%s' has a length that is not an integer >= 0",
-                            quote(tensor->name).text);
+                            imp_quote(tensor->name).text);
     return IMP_OK;
 }
 
@@ -178,15 +168,15 @@ static imp_status parse_offsets(const json_t *offsets, size_t data_size, span *w
         !get_size(json_array_get(offsets, 1), &where->end))
         return imp_fail(error, IMP_EFORMAT,
                         "the data_offsets of tensor '%s' are not two integers >= 0",
-                        quote(where->name).text);
+                        imp_quote(where->name).text);
     if (where->begin > where->end)
         return imp_fail(error, IMP_EFORMAT,
                         "the data_offsets of tensor '%s' end (%zu) before they begin (%zu)",
-                        quote(where->name).text, where->end, where->begin);
+                        imp_quote(where->name).text, where->end, where->begin);
     if (where->end > data_size)
         return imp_fail(error, IMP_EFORMAT,
                         "tensor '%s' ends at byte %zu of the data, of which the file holds %zu",
-                        quote(where->name).text, where->end, data_size);
+                        imp_quote(where->name).text, where->end, data_size);
     return IMP_OK;
 }
 
@@ -199,10 +189,10 @@ static imp_status parse_tensor(const char *name, const json_t *entry, const unsi
     if (code == NULL || shape == NULL || offsets == NULL || json_object_size(entry) != 3)
         return imp_fail(error, IMP_EFORMAT,
                         "tensor '%s' is not described by exactly dtype, shape and data_offsets",
-                        quote(name).text);
+                        imp_quote(name).text);
     if (!json_is_string(code))
         return imp_fail(error, IMP_EFORMAT, "the dtype of tensor '%s' is not a string",
-                        quote(name).text);
+                        imp_quote(name).text);
 
     *tensor = (imp_tensor){.name = name};
     *where = (span){.name = name};
@@ -216,11 +206,11 @@ static imp_status parse_tensor(const char *name, const json_t *entry, const unsi
     if (!imp_shape_size(tensor->dtype, tensor->rank, tensor->shape, &tensor->count, &needed))
         return imp_fail(error, IMP_EFORMAT,
                         "the shape %s of tensor '%s' does not fit in any memory",
-                        imp_shape_format(tensor->rank, tensor->shape).text, quote(name).text);
+                        imp_shape_format(tensor->rank, tensor->shape).text, imp_quote(name).text);
     if (where->end - where->begin != needed)
         return imp_fail(
             error, IMP_EFORMAT, "tensor '%s' holds %zu bytes where its shape %s of %s needs %zu",
-            quote(name).text, where->end - where->begin,
+            imp_quote(name).text, where->end - where->begin,
             imp_shape_format(tensor->rank, tensor->shape).text, dtype_codes[tensor->dtype], needed);
     tensor->data = data + where->begin;
     return IMP_OK;
@@ -242,11 +232,11 @@ static imp_status check_tiling(span *spans, size_t count, size_t data_size, imp_
     for (size_t i = 0; i < count; i++) {
         if (spans[i].begin < covered)
             return imp_fail(error, IMP_EFORMAT, "tensors '%s' and '%s' overlap in the data",
-                            quote(spans[i - 1].name).text, quote(spans[i].name).text);
+                            imp_quote(spans[i - 1].name).text, imp_quote(spans[i].name).text);
         if (spans[i].begin > covered)
             return imp_fail(error, IMP_EFORMAT,
                             "the data has a hole of %zu bytes before tensor '%s'",
-                            spans[i].begin - covered, quote(spans[i].name).text);
+                            spans[i].begin - covered, imp_quote(spans[i].name).text);
         covered = spans[i].end;
     }
     if (covered != data_size)
@@ -263,7 +253,7 @@ static imp_status check_whole(const imp_safetensors *file, imp_error *error)
     const char *stated = imp_safetensors_metadata(file, IMP_CHECKSUM_KEY);
     if (stated == NULL)
         return IMP_OK;
-    json_t *object = json_object_get(file->header, METADATA), *value;
+    json_t *object = json_object_get(file->header, IMP_METADATA_KEY), *value;
     imp_metadata *metadata = imp_allocate(json_object_size(object), sizeof *metadata);
     if (metadata == NULL)
         return imp_fail_memory(error, "the checksum of a file");
@@ -281,7 +271,7 @@ static imp_status check_whole(const imp_safetensors *file, imp_error *error)
         status = imp_fail(error, IMP_EFORMAT,
                           "it is damaged: the SHA-256 of what it holds is %.12s..., not %s as its "
                           "metadata says",
-                          found.text, quote(stated).text);
+                          found.text, imp_quote(stated).text);
     return status;
 }
 
@@ -298,7 +288,8 @@ static imp_status align(imp_safetensors *file, imp_error *error)
     for (size_t i = 0; i < file->count; i++) {
         askew += !is_aligned(&file->tensors[i]);
         size_t bytes = file->tensors[i].count * imp_dtype_size(file->tensors[i].dtype);
-        if (!imp_add(total, bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT, &total))
+        if (!imp_add(total, bytes + (IMP_ALIGNMENT - bytes % IMP_ALIGNMENT) % IMP_ALIGNMENT,
+                     &total))
             return imp_fail_memory(error, "aligned tensors");
     }
     if (askew == 0)
@@ -313,7 +304,7 @@ static imp_status align(imp_safetensors *file, imp_error *error)
         size_t bytes = tensor->count * imp_dtype_size(tensor->dtype);
         memcpy(block + at, tensor->data, bytes);
         tensor->data = block + at;
-        at += bytes + (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
+        at += bytes + (IMP_ALIGNMENT - bytes % IMP_ALIGNMENT) % IMP_ALIGNMENT;
     }
     imp_release(file->bytes);
     file->bytes = block;
@@ -329,7 +320,7 @@ static imp_status parse_entries(imp_safetensors *file, size_t begin, size_t size
     json_object_foreach(file->header, name, entry)
     {
         imp_status status;
-        if (strcmp(name, METADATA) == 0) {
+        if (strcmp(name, IMP_METADATA_KEY) == 0) {
             status = check_metadata(entry, error);
         } else {
             size_t i = file->count++;
@@ -349,7 +340,7 @@ static imp_status parse(imp_safetensors *file, size_t size, imp_error *error)
     imp_status status = find_header(file->bytes, size, &length, error);
     if (status)
         return status;
-    status = imp_json_parse((const char *)file->bytes + PREAMBLE, length, &file->header, error);
+    status = imp_json_parse((const char *)file->bytes + IMP_PREAMBLE, length, &file->header, error);
     if (status) {
         if (status == IMP_EFORMAT)
             imp_error_prefix(error, "its header is not valid JSON");
@@ -362,7 +353,7 @@ static imp_status parse(imp_safetensors *file, size_t size, imp_error *error)
     if (spans == NULL || file->tensors == NULL)
         status = imp_fail_memory(error, "the list of tensors");
     else
-        status = parse_entries(file, PREAMBLE + length, size, spans, error);
+        status = parse_entries(file, IMP_PREAMBLE + length, size, spans, error);
     imp_release(spans);
     if (!status)
         status = check_whole(file, error);
@@ -394,7 +385,7 @@ imp_status imp_safetensors_parse(unsigned char *bytes, size_t size, imp_safetens
 static bool begins_right(const unsigned char *bytes, size_t size)
 {
     size_t length;
-    return size <= PREAMBLE || find_header(bytes, SIZE_MAX, &length, NULL) == IMP_OK;
+    return size <= IMP_PREAMBLE || find_header(bytes, SIZE_MAX, &length, NULL) == IMP_OK;
 }
 
 imp_status imp_safetensors_load(const char *path, imp_safetensors **out, imp_error *error)
@@ -443,218 +434,5 @@ const imp_tensor *imp_safetensors_find(const imp_safetensors *file, const char *
 
 const char *imp_safetensors_metadata(const imp_safetensors *file, const char *key)
 {
-    return json_string_value(json_object_get(json_object_get(file->header, METADATA), key));
-}
-
-/* ---- writing ---- */
-
-/* The bytes a tensor adds to the data; refuses one that the format or its readers would reject. */
-static imp_status check_tensor(const imp_tensor *tensor, size_t *bytes, imp_error *error)
-{
-    if (tensor->name == NULL || tensor->name[0] == '\0' || !imp_is_utf8(tensor->name))
-        return imp_fail(error, IMP_EINVAL, "a tensor has no name, or one that is not UTF-8");
-    if (strcmp(tensor->name, METADATA) == 0)
-        return imp_fail(error, IMP_EINVAL, "a tensor is called " METADATA ", which is reserved");
-
-    size_t count;
-    bool sound = (size_t)tensor->dtype < DTYPES && tensor->rank <= IMP_MAX_RANK &&
-                 imp_shape_size(tensor->dtype, tensor->rank, tensor->shape, &count, bytes) &&
-                 count == tensor->count && (*bytes == 0 || tensor->data != NULL);
-    for (size_t i = 0; sound && i < tensor->rank; i++)
-        sound = tensor->shape[i] <= INT64_MAX;
-    if (!sound)
-        return imp_fail(error, IMP_EINVAL,
-                        "the dtype, shape, count and data of tensor '%s' disagree",
-                        quote(tensor->name).text);
-    return IMP_OK;
-}
-
-/* Both return true if jansson ran out of memory, also for a NULL value. */
-static bool failed_to_append(json_t *array, size_t number)
-{
-    return json_array_append_new(array, json_integer((json_int_t)number)) != 0;
-}
-
-static bool failed_to_set(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) != 0;
-}
-
-/* {"dtype": ..., "shape": [...], "data_offsets": [begin, end]}, or NULL without memory. */
-static json_t *describe(const imp_tensor *tensor, size_t begin, size_t end)
-{
-    json_t *entry = json_object(), *shape = json_array(), *offsets = json_array();
-    bool failed = false;
-    for (size_t i = 0; i < tensor->rank; i++)
-        failed |= failed_to_append(shape, tensor->shape[i]);
-    failed |= failed_to_append(offsets, begin);
-    failed |= failed_to_append(offsets, end);
-    failed |= failed_to_set(entry, "dtype", json_string(dtype_codes[tensor->dtype]));
-    failed |= failed_to_set(entry, "shape", shape);
-    failed |= failed_to_set(entry, "data_offsets", offsets);
-    if (!failed)
-        return entry;
-    json_decref(entry);
-    return NULL;
-}
-
-/* Adds the metadata object, the header's first entry. */
-static imp_status add_metadata(json_t *object, const imp_metadata *metadata, size_t count,
-                               imp_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *key = metadata[i].key, *value = metadata[i].value;
-        if (key == NULL || key[0] == '\0' || !imp_is_utf8(key))
-            return imp_fail(error, IMP_EINVAL, "a metadata key is empty or not UTF-8");
-        if (value == NULL || !imp_is_utf8(value))
-            return imp_fail(error, IMP_EINVAL, "the metadata value of '%s' is missing or not UTF-8",
-                            quote(key).text);
-        if (json_object_get(object, key) != NULL)
-            return imp_fail(error, IMP_EINVAL, "the metadata key '%s' is given twice",
-                            quote(key).text);
-        if (strcmp(key, IMP_CHECKSUM_KEY) == 0)
-            return imp_fail(error, IMP_EINVAL,
-                            "the metadata key '" IMP_CHECKSUM_KEY "' is kept for the checksum");
-        if (failed_to_set(object, key, json_string(value)))
-            return imp_fail_memory(error, "a safetensors header");
-    }
-    return IMP_OK;
-}
-
-static imp_status add_tensors(json_t *header, const imp_tensor *tensors, size_t count,
-                              imp_error *error)
-{
-    size_t begin = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t bytes = 0, end;
-        imp_status status = check_tensor(&tensors[i], &bytes, error);
-        if (status)
-            return status;
-        if (json_object_get(header, tensors[i].name) != NULL)
-            return imp_fail(error, IMP_EINVAL, "two tensors are called '%s'",
-                            quote(tensors[i].name).text);
-        if (!imp_add(begin, bytes, &end) || end > INT64_MAX)
-            return imp_fail(error, IMP_EINVAL, "the tensors are too large for any file together");
-        if (failed_to_set(header, tensors[i].name, describe(&tensors[i], begin, end)))
-            return imp_fail_memory(error, "a safetensors header");
-        begin = end;
-    }
-    return IMP_OK;
-}
-
-/* The length and the text of `header`, padded with spaces so that the data begins at a multiple of
- * 64 and can be used where it lies. Release *text. */
-static imp_status write_header(const json_t *header, char **text, size_t *size, imp_error *error)
-{
-    size_t length = json_dumpb(header, NULL, 0, JSON_COMPACT);
-    if (length == 0)
-        return imp_fail_memory(error, "a safetensors header");
-    if (length > HEADER_LIMIT - ALIGNMENT)
-        return imp_fail(error, IMP_EINVAL,
-                        "the names and the metadata take %zu bytes, and at most %d are allowed",
-                        length, HEADER_LIMIT - ALIGNMENT);
-
-    size_t end = (PREAMBLE + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *out = imp_allocate(end, 1);
-    if (out == NULL || json_dumpb(header, out + PREAMBLE, length, JSON_COMPACT) != length) {
-        imp_release(out);
-        return imp_fail_memory(error, "a safetensors header");
-    }
-    memset(out + PREAMBLE + length, ' ', end - PREAMBLE - length);
-    uint64_t announced = end - PREAMBLE;
-    for (int i = 0; i < PREAMBLE; i++)
-        out[i] = (char)(announced >> 8 * i & 0xff);
-    *text = out;
-    *size = end;
-    return IMP_OK;
-}
-
-static imp_status build_header(const imp_tensor *tensors, size_t count,
-                               const imp_metadata *metadata, size_t metadata_count, char **text,
-                               size_t *size, imp_error *error)
-{
-    json_t *header = json_object(), *object = json_object();
-    if (failed_to_set(header, METADATA, object)) {
-        json_decref(header);
-        return imp_fail_memory(error, "a safetensors header");
-    }
-    imp_status status = add_metadata(object, metadata, metadata_count, error);
-    if (!status)
-        status = add_tensors(header, tensors, count, error);
-    imp_checksum_text checksum;
-    if (!status)
-        status = imp_tensor_checksum(tensors, count, metadata, metadata_count, &checksum, error);
-    if (!status && failed_to_set(object, IMP_CHECKSUM_KEY, json_string(checksum.text)))
-        status = imp_fail_memory(error, "a safetensors header");
-    if (!status)
-        status = write_header(header, text, size, error);
-    json_decref(header);
-    return status;
-}
-
-static size_t tensor_bytes(const imp_tensor *tensor)
-{
-    return tensor->count * imp_dtype_size(tensor->dtype);
-}
-
-imp_status imp_safetensors_save(const char *path, const imp_tensor *tensors, size_t count,
-                                const imp_metadata *metadata, size_t metadata_count,
-                                imp_error *error)
-{
-    return imp_safetensors_save_keeping(path, NULL, tensors, count, metadata, metadata_count,
-                                        error);
-}
-
-imp_status imp_safetensors_save_keeping(const char *path, const char *kept,
-                                        const imp_tensor *tensors, size_t count,
-                                        const imp_metadata *metadata, size_t metadata_count,
-                                        imp_error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &size, error);
-    if (status) {
-        imp_error_prefix(error, path);
-        return status;
-    }
-
-    imp_writer writer;
-    status = imp_writer_open(&writer, path, error);
-    if (!status)
-        status = imp_writer_write(&writer, text, size, error);
-    for (size_t i = 0; !status && i < count; i++)
-        status = imp_writer_write(&writer, tensors[i].data, tensor_bytes(&tensors[i]), error);
-    if (!status)
-        status = imp_writer_commit_keeping(&writer, kept, error);
-    imp_release(text);
-    return status;
-}
-
-imp_status imp_safetensors_write(const imp_tensor *tensors, size_t count,
-                                 const imp_metadata *metadata, size_t metadata_count,
-                                 unsigned char **bytes, size_t *size, imp_error *error)
-{
-    *bytes = NULL;
-    char *text = NULL;
-    size_t end = 0;
-    imp_status status = build_header(tensors, count, metadata, metadata_count, &text, &end, error);
-    if (status)
-        return status;
-
-    *size = end;
-    for (size_t i = 0; i < count; i++)
-        *size += tensor_bytes(&tensors[i]);
-    *bytes = imp_allocate(*size, 1);
-    if (*bytes == NULL) {
-        imp_release(text);
-        return imp_fail_memory(error, "the bytes of a safetensors file");
-    }
-    memcpy(*bytes, text, end);
-    imp_release(text);
-    for (size_t i = 0; i < count; i++) {
-        if (tensors[i].count > 0)
-            memcpy(*bytes + end, tensors[i].data, tensor_bytes(&tensors[i]));
-        end += tensor_bytes(&tensors[i]);
-    }
-    return IMP_OK;
+    return json_string_value(json_object_get(json_object_get(file->header, IMP_METADATA_KEY), key));
 }

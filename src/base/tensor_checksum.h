@@ -25,7 +25,7 @@ imp_status imp_tensor_checksum(const imp_tensor *tensors, size_t count,
                                const imp_metadata *metadata, size_t metadata_count,
                                imp_checksum_text *out, imp_error *error);
 
-/* "F32" and so on. */
+/* "F32" and so on; NULL for a dtype that such files do not hold here. */
 const char *imp_dtype_code(imp_dtype dtype);
 
 #endif
