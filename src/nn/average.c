@@ -52,10 +52,7 @@ static void backward(const imp_job *job)
 static void write_onnx(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
 {
     (void)norm;
-    imp_onnx_node node = imp_onnx_begin(onnx, layer);
-    imp_onnx_integers(&node, "kernel_shape", (uint64_t[]){2, 2}, 2);
-    imp_onnx_integers(&node, "strides", (uint64_t[]){2, 2}, 2);
-    imp_onnx_end(&node, "AveragePool");
+    imp_pool_write_onnx(layer, onnx, "AveragePool");
 }
 
 const imp_layer_kind imp_layer_average = {

@@ -112,13 +112,18 @@ static void forward_tangent(const imp_job *job)
     imp_each_block(job, forward_tangent_block);
 }
 
-static void write_onnx(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
+void imp_pool_write_onnx(const imp_layer *layer, imp_onnx *onnx, const char *operator)
 {
-    (void)norm;
     imp_onnx_node node = imp_onnx_begin(onnx, layer);
     imp_onnx_integers(&node, "kernel_shape", (uint64_t[]){2, 2}, 2);
     imp_onnx_integers(&node, "strides", (uint64_t[]){2, 2}, 2);
-    imp_onnx_end(&node, "MaxPool");
+    imp_onnx_end(&node, operator);
+}
+
+static void write_onnx(const imp_layer *layer, const imp_layer *norm, imp_onnx *onnx)
+{
+    (void)norm;
+    imp_pool_write_onnx(layer, onnx, "MaxPool");
 }
 
 const imp_layer_kind imp_layer_pool = {
