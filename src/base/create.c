@@ -36,7 +36,7 @@ static imp_status take_folder(const char *path, imp_error *error)
     }
     imp_status status = errno == 0 ? IMP_OK : cannot("read the folder", path, error);
     closedir(stream);
-    if (status != IMP_OK)
+    if (status)
         return status;
     if (entries > SELF_AND_PARENT)
         return imp_fail(error, IMP_EINVAL,
@@ -55,7 +55,7 @@ imp_status imp_create_folder_probe(const char *path, imp_error *error)
 {
     bool absent = access(path, F_OK) != 0;
     imp_status status = imp_create_folder(path, error);
-    if (status == IMP_OK && absent)
+    if (!status && absent)
         rmdir(path);
     return status;
 }
@@ -70,7 +70,7 @@ imp_status imp_make_folders(const char *path, imp_error *error)
         return imp_fail_memory(error, "a path");
     imp_status status = IMP_OK;
     memcpy(until, path, length + 1);
-    for (size_t i = 1; i <= length && status == IMP_OK; i++) {
+    for (size_t i = 1; i <= length && !status; i++) {
         if (path[i] != '/' && path[i] != '\0')
             continue;
         until[i] = '\0';
@@ -106,9 +106,9 @@ imp_status imp_create_file(const char *path, const void *data, size_t size, imp_
     imp_status status = IMP_OK;
     if (!write_all(descriptor, data, size))
         status = cannot("write", path, error);
-    if (close(descriptor) != 0 && status == IMP_OK)
+    if (close(descriptor) != 0 && !status)
         status = cannot("write", path, error);
-    if (status != IMP_OK)
+    if (status)
         unlink(path);
     return status;
 }

@@ -268,7 +268,7 @@ static imp_status parse_shape(cursor *c, header *h, imp_error *error)
                             "its shape has more than %d dimensions, the most supported",
                             IMP_MAX_RANK);
         imp_status status = parse_length(c, &h->shape[h->rank], error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         h->rank++;
         comma = take(c, ',');
@@ -292,7 +292,7 @@ static imp_status parse_header(cursor *c, header *h, imp_error *error)
         if (!comma)
             return malformed(c, "',' or '}'", error);
         imp_status status = parse_string(c, "a quoted key or '}'", &key, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
 
         int which = 0;
@@ -315,7 +315,7 @@ static imp_status parse_header(cursor *c, header *h, imp_error *error)
             status = parse_boolean(c, &h->fortran, error);
         else
             status = parse_shape(c, h, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         comma = take(c, ',');
     }
@@ -402,9 +402,9 @@ imp_status imp_npy_parse_header(const unsigned char *bytes, size_t known, imp_np
     cursor c = {0};
     header h = {0};
     imp_status status = find_header(bytes, known, &c, &out->begin, error);
-    if (status == IMP_OK)
+    if (!status)
         status = parse_header(&c, &h, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     snprintf(out->descr, sizeof out->descr, "%.*s", (int)h.descr.size, h.descr.text);
     out->fortran = h.fortran && h.rank > 1;
@@ -418,7 +418,7 @@ imp_status imp_npy_layout(const imp_npy_header *h, size_t size, imp_array *array
     *array = (imp_array){0};
     imp_dtype dtype = IMP_FLOAT32;
     imp_status status = find_dtype(h->descr, &dtype, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     /* Compared before anything is allocated: a small file cannot ask for a large block. */
@@ -463,9 +463,9 @@ static imp_status copy_array(const imp_npy_header *h, const unsigned char *bytes
                              const imp_array *layout, imp_array *array, imp_error *error)
 {
     imp_status status = imp_array_create(array, layout->dtype, layout->rank, layout->shape, error);
-    if (status == IMP_OK && h->fortran)
+    if (!status && h->fortran)
         to_c_order(array, bytes + h->begin);
-    else if (status == IMP_OK)
+    else if (!status)
         memcpy(array->data, bytes + h->begin, array->count * dtypes[array->dtype].size);
     return status;
 }
@@ -477,9 +477,9 @@ imp_status imp_npy_parse(const unsigned char *bytes, size_t size, imp_array *arr
     imp_array layout;
     *array = (imp_array){0};
     imp_status status = imp_npy_parse_header(bytes, size, &h, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_npy_layout(&h, size, &layout, error);
-    return status == IMP_OK ? copy_array(&h, bytes, &layout, array, error) : status;
+    return status ? status : copy_array(&h, bytes, &layout, array, error);
 }
 
 static bool begins_right(const unsigned char *bytes, size_t size)
@@ -494,17 +494,17 @@ imp_status imp_npy_load(const char *path, imp_array *array, imp_error *error)
     unsigned char *bytes;
     size_t size;
     imp_status status = imp_file_read_if(path, PTRDIFF_MAX, begins_right, &bytes, &size, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     imp_npy_header h;
     imp_array layout = {0};
     status = imp_npy_parse_header(bytes, size, &h, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_npy_layout(&h, size, &layout, error);
-    if (status == IMP_OK && h.fortran)
+    if (!status && h.fortran)
         status = copy_array(&h, bytes, &layout, array, error);
-    if (status != IMP_OK || h.fortran) {
-        if (status != IMP_OK)
+    if (status || h.fortran) {
+        if (status)
             imp_error_prefix(error, path);
         imp_release(bytes);
         return status;

@@ -297,13 +297,12 @@ static int classify(desk *work)
     imp_method_result result;
     imp_error error;
     imp_status status = imp_method_create(method_of(given), &method_options, &method, &error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_method_run(method, &work->episode, false, &result, &error);
-    if (status == IMP_OK)
+    if (!status)
         imp_tell_open_set(given, &result, "points", "FILE");
-    int exit_status = status == IMP_OK
-                          ? finish(work, &result, NULL)
-                          : imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
+    int exit_status = status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+                             : finish(work, &result, NULL);
     imp_method_free(method);
     return exit_status;
 }

@@ -338,7 +338,7 @@ static int run_get(const settings *given, const char *name, const char *output)
     imp_status status = imp_download_omniglot(output, given->from, on_progress, &terminal, &error);
     if (terminal)
         fputc('\n', stderr);
-    return status == IMP_OK ? EXIT_SUCCESS : fail(&error);
+    return status ? fail(&error) : EXIT_SUCCESS;
 }
 
 int imp_command_data(int argc, char **argv)

@@ -367,7 +367,7 @@ static int run(const arguments *given, const imp_dataset *dataset, rival *rivals
             return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     print_table(given, rivals);
     imp_status failed = draw_picture(given, dataset, rivals, &error);
-    if (failed == IMP_OK)
+    if (!failed)
         print_words(given, rivals);
     else
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);

@@ -368,9 +368,9 @@ static int measure(const char *command, const int32_t *truth, const int32_t *fou
     imp_error error;
     double expected = 0;
     imp_status status = imp_contingency_create(truth, found, count, &contingency, &error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_expected_information(contingency, &expected, &error);
-    if (status == IMP_OK) {
+    if (!status) {
         *result = (agreement){
             .points = count,
             .classes = imp_contingency_classes(contingency),
@@ -384,7 +384,7 @@ static int measure(const char *command, const int32_t *truth, const int32_t *fou
         }
     }
     imp_contingency_free(contingency);
-    if (status != IMP_OK)
+    if (status)
         return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
     return IMP_GO_ON;
 }

@@ -117,7 +117,7 @@ static imp_status open_sources(imp_catalog *catalog, const char *path, imp_error
 {
     static const char *const archives[] = {"images.zip", "images.tar", "images.tar.gz"};
     imp_status status = imp_source_open(&catalog->sources[0], path, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     catalog->source_count = 1;
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
@@ -128,7 +128,7 @@ static imp_status open_sources(imp_catalog *catalog, const char *path, imp_error
             return imp_fail_memory(error, "a path");
         status = imp_source_open(&catalog->sources[catalog->source_count], whole, error);
         imp_release(whole);
-        if (status != IMP_OK)
+        if (status)
             return status;
         catalog->source_count++;
     }
@@ -201,11 +201,11 @@ static imp_status read_rows(imp_catalog *catalog, const atlas *map, char *text, 
     imp_csv csv = imp_csv_start(text, size);
     size_t file = 0, label = 0;
     imp_status status = imp_csv_next(&csv, error);
-    if (status == IMP_OK)
+    if (!status)
         status = find_columns(&csv, &file, &label, error);
-    while (status == IMP_OK) {
+    while (!status) {
         status = imp_csv_next(&csv, error);
-        if (status != IMP_OK || csv.count == 0)
+        if (status || csv.count == 0)
             break;
         if (file >= csv.count || label >= csv.count)
             status =
@@ -230,9 +230,9 @@ static imp_status read_list(imp_catalog *catalog, const atlas *map, const char *
     unsigned char *text;
     size_t size;
     imp_status status = imp_file_read(whole, CSV_LIMIT, &text, &size, error);
-    if (status == IMP_OK) {
+    if (!status) {
         status = read_rows(catalog, map, (char *)text, size, split, list, error);
-        if (status != IMP_OK)
+        if (status)
             imp_error_prefix(error, whole);
     }
     imp_release(text);
@@ -249,13 +249,13 @@ imp_status imp_open_csv(imp_dataset *dataset, const char *path, const imp_datase
     atlas map = {0};
     size_t lists = 0;
     imp_status status = open_sources(&catalog, path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = draw_atlas(&catalog, &map, error);
-    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++)
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && !status; split++)
         status = read_list(&catalog, &map, path, split, &lists, error);
-    if (status == IMP_OK && lists == 0)
+    if (!status && lists == 0)
         status = imp_fail(error, IMP_EINVAL, "'%s' has no train.csv, val.csv or test.csv", path);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_catalog_load(&catalog, &plan, dataset, error);
     imp_release(map.places);
     imp_catalog_clear(&catalog);

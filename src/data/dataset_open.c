@@ -134,9 +134,9 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
     imp_dataset_options taken = imp_dataset_defaults();
     const imp_dataset_options *options = &taken;
     imp_status status = imp_take_options(&taken, sizeof taken, given, "imp_dataset_options", error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_options(options, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     const char *path;
     kind what = parse_name(name, &path);
@@ -154,19 +154,19 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
     status = open_kind(dataset, what, path, options, error);
     bool own = options->split == NULL || strcmp(options->split, "own") == 0;
     bool of_turns = imp_split_is_of_turns(options->split);
-    if (status == IMP_OK && imp_split_is_of_points(options->split)) {
+    if (!status && imp_split_is_of_points(options->split)) {
         if (what != VECTORS)
             status = imp_fail(error, IMP_EINVAL, "the split '%s' is for sets of vectors",
                               options->split);
         own = true; /* applied while it was opened */
     }
-    if (status == IMP_OK && !own && !of_turns)
+    if (!status && !own && !of_turns)
         status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
-    if (status == IMP_OK && options->rotations == 4)
+    if (!status && options->rotations == 4)
         status = imp_dataset_rotate(dataset, error);
-    if (status == IMP_OK && of_turns)
+    if (!status && of_turns)
         status = imp_dataset_apply_split(dataset, options->split, options->split_seed, error);
-    if (status != IMP_OK) {
+    if (status) {
         imp_dataset_free(dataset);
         return status;
     }

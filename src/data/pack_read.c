@@ -214,11 +214,11 @@ static imp_status take(imp_dataset *dataset, const imp_dataset_options *options,
     imp_pack_header header;
     imp_pack_layout layout;
     imp_status status = check_header(file, dataset->map_size, &header, &layout, error);
-    if (status == IMP_OK)
+    if (!status)
         status = verify(file, &header, &layout, imp_parallel_threads(options->threads), error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_table(file, &header, &layout, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     bool other_size = options->size != 0 && options->size != header.size;
@@ -272,16 +272,16 @@ imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_datas
         status = imp_fail(error, IMP_EFORMAT, "'%s' is not a pack", path);
     else
         map = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (status == IMP_OK && map == MAP_FAILED)
+    if (!status && map == MAP_FAILED)
         status = imp_fail(error, IMP_EIO, "cannot map '%s': %s", path, strerror(errno));
     close(descriptor); /* the map stays */
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     dataset->map = map;
     dataset->map_size = (size_t)about.st_size;
     status = take(dataset, options, error);
-    if (status != IMP_OK)
+    if (status)
         imp_error_prefix(error, path);
     return status;
 }

@@ -96,10 +96,10 @@ static imp_status write_pixels(const imp_dataset *dataset, const imp_pack_layout
                                imp_writer *writer, imp_go_on *go_on, imp_error *error)
 {
     imp_status status = IMP_OK;
-    for (size_t block = 0; block < layout->blocks && status == IMP_OK; block++) {
+    for (size_t block = 0; block < layout->blocks && !status; block++) {
         status = imp_writer_write(writer, dataset->pixels + block * (size_t)IMP_PACK_BLOCK,
                                   imp_pack_block_size(layout, block), error);
-        if (status == IMP_OK && go_on != NULL)
+        if (!status && go_on != NULL)
             status = go_on(error);
     }
     return status;
@@ -114,9 +114,9 @@ imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, 
                                   imp_error *error)
 {
     imp_status status = imp_dataset_need_pictures(dataset, "a pack", error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_dataset_check_turns(dataset, "a pack", error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     size_t classes, text_size = count_text(dataset, &classes);
     imp_pack_header header = {
@@ -149,11 +149,11 @@ imp_status imp_dataset_pack_while(const imp_dataset *dataset, const char *path, 
 
     imp_writer writer;
     status = imp_writer_open(&writer, path, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_write(&writer, table, (size_t)layout.pixels, error);
-    if (status == IMP_OK)
+    if (!status)
         status = write_pixels(dataset, &layout, &writer, go_on, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_commit(&writer, error);
     imp_writer_abandon(&writer);
     imp_release(table);

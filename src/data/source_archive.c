@@ -216,7 +216,7 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
 {
     struct archive *archive;
     imp_status status = open_archive(source->path, &archive, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     const char *name;
     buffer space = {0};
@@ -240,12 +240,12 @@ imp_status imp_source_list_archive(imp_source *source, size_t kept_limit, imp_er
     }
     source->kept = space.bytes;
     archive_read_free(archive);
-    if (status == IMP_OK && nameless > 0)
+    if (!status && nameless > 0)
         status = imp_fail(error, IMP_EFORMAT,
                           "the archive '%s' holds %zu file%s whose name%s cannot be read; make it "
                           "again with names in UTF-8",
                           source->path, nameless, nameless > 1 ? "s" : "", nameless > 1 ? "s" : "");
-    if (status == IMP_OK && source->count == 0)
+    if (!status && source->count == 0)
         status = imp_fail(error, IMP_EFORMAT, "the archive '%s' holds no files", source->path);
     return status;
 }

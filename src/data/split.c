@@ -104,7 +104,7 @@ static imp_status split_super_classes(imp_dataset *dataset, const double part[3]
     imp_status status = deal(dataset->super_count, part,
                              imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_SUPER_CLASS, 0)),
                              of_super, error);
-    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+    for (size_t i = 0; i < dataset->class_count && !status; i++)
         splits[i] = of_super[dataset->classes[i].super_class];
     imp_release(of_super);
     return status;
@@ -115,7 +115,7 @@ static imp_status split_modes(imp_dataset *dataset, const double part[3], uint64
 {
     imp_status status = IMP_OK;
     size_t first = 0; /* the classes of a super-class are adjacent */
-    while (first < dataset->class_count && status == IMP_OK) {
+    while (first < dataset->class_count && !status) {
         uint32_t super = dataset->classes[first].super_class;
         size_t end = first;
         while (end < dataset->class_count && dataset->classes[end].super_class == super)
@@ -141,23 +141,23 @@ imp_status imp_split_points(const char *split, uint64_t seed, const imp_labels *
     imp_split *of_class = imp_allocate(n, sizeof *of_class);
     imp_split *of_point = *splits = imp_allocate(n, sizeof *of_point);
     imp_status status = parse_parts(split + strlen(POINTS), part, error);
-    if (status == IMP_OK && (of_class == NULL || of_point == NULL))
+    if (!status && (of_class == NULL || of_point == NULL))
         status = imp_fail_memory(error, "a split");
-    for (size_t i = 0; i < n && status == IMP_OK; i++)
+    for (size_t i = 0; i < n && !status; i++)
         of_point[i] = IMP_SPLIT_NONE;
-    for (size_t c = 0; c < labels->classes && status == IMP_OK; c++) {
+    for (size_t c = 0; c < labels->classes && !status; c++) {
         size_t count = 0, next = 0;
         for (size_t i = 0; i < n; i++)
             count += labels->label[i] == (int32_t)c;
         status = deal(count, part, imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_POINT, c)),
                       of_class, error);
-        for (size_t i = 0; i < n && status == IMP_OK; i++)
+        for (size_t i = 0; i < n && !status; i++)
             if (labels->label[i] == (int32_t)c) {
                 counts[of_class[next]]++;
                 of_point[i] = of_class[next++];
             }
     }
-    for (int s = 0; s < 3 && status == IMP_OK; s++)
+    for (int s = 0; s < 3 && !status; s++)
         if (part[s] > 0.0 && counts[s] == 0)
             status = imp_fail(error, IMP_EINVAL,
                               "a part of %g for %s leaves it empty: the classes are too small",
@@ -180,7 +180,7 @@ static imp_status split_turned_modes(imp_dataset *dataset, const double part[3],
     if (dealt == NULL)
         return imp_fail_memory(error, "a split");
     imp_status status = IMP_OK;
-    for (size_t super = 0; super < dataset->super_count && status == IMP_OK; super++) {
+    for (size_t super = 0; super < dataset->super_count && !status; super++) {
         size_t count = 0;
         for (size_t i = 0; i < dataset->class_count; i++)
             count += is_trained_in(&dataset->classes[i], super);
@@ -188,7 +188,7 @@ static imp_status split_turned_modes(imp_dataset *dataset, const double part[3],
                       imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_TURNED_MODE, super)),
                       dealt, error);
         size_t next = 0;
-        for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+        for (size_t i = 0; i < dataset->class_count && !status; i++)
             if (is_trained_in(&dataset->classes[i], super))
                 splits[i] = dealt[next++];
     }
@@ -243,10 +243,10 @@ static imp_status read_list(const imp_dataset *dataset, const char *path, imp_sp
     unsigned char *bytes;
     size_t size;
     imp_status status = imp_file_read(path, LIST_LIMIT, &bytes, &size, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     char *line = (char *)bytes, *end = line + size;
-    for (size_t number = 1; line < end && status == IMP_OK; number++) {
+    for (size_t number = 1; line < end && !status; number++) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL)
             stop = end;
@@ -254,7 +254,7 @@ static imp_status read_list(const imp_dataset *dataset, const char *path, imp_sp
         *last = '\0';
         if (line[0] != '\0')
             status = assign(dataset, line, split, splits, error);
-        if (status != IMP_OK) {
+        if (status) {
             char where[300];
             snprintf(where, sizeof where, "%.250s, line %zu", path, number);
             imp_error_prefix(error, where);
@@ -273,7 +273,7 @@ static imp_status split_by_lists(imp_dataset *dataset, const char *folder, imp_s
     if (path == NULL)
         return imp_fail_memory(error, "a path");
     imp_status status = IMP_OK;
-    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++) {
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && !status; split++) {
         struct stat about;
         snprintf(path, room, "%s/%s.txt", folder, imp_split_name(split));
         if (stat(path, &about) != 0)
@@ -284,7 +284,7 @@ static imp_status split_by_lists(imp_dataset *dataset, const char *folder, imp_s
         status = read_list(dataset, path, split, splits, error);
     }
     imp_release(path);
-    if (status == IMP_OK && lists == 0)
+    if (!status && lists == 0)
         status = imp_fail(error, IMP_EINVAL, "'%s' has no train.txt, val.txt or test.txt", folder);
     return status;
 }
@@ -342,11 +342,11 @@ static imp_status choose(imp_dataset *dataset, const char *split, uint64_t seed,
             continue;
         double part[3];
         imp_status status = parse_parts(split + length, part, error);
-        if (status == IMP_OK && kinds[k].needs_super_classes)
+        if (!status && kinds[k].needs_super_classes)
             status = need_super_classes(dataset, split, error);
-        if (status == IMP_OK)
+        if (!status)
             status = kinds[k].deal(dataset, part, seed, splits, error);
-        if (status == IMP_OK)
+        if (!status)
             status = check_parts(dataset, splits, part, error);
         return status;
     }
@@ -365,7 +365,7 @@ imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint
     for (size_t i = 0; i < dataset->class_count; i++)
         splits[i] = IMP_SPLIT_NONE;
     imp_status status = choose(dataset, split, seed, splits, error);
-    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++)
+    for (size_t i = 0; i < dataset->class_count && !status; i++)
         dataset->classes[i].split = splits[i];
     imp_release(splits);
     return status;
@@ -383,7 +383,7 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
     snprintf(path, room, "%s/%s.txt", folder, imp_split_name(split));
     imp_writer writer;
     imp_status status = imp_writer_open(&writer, path, error);
-    for (size_t i = 0; i < dataset->class_count && status == IMP_OK; i++) {
+    for (size_t i = 0; i < dataset->class_count && !status; i++) {
         const imp_class *entry = &dataset->classes[i];
         if (entry->split != split || entry->turns != 0)
             continue;
@@ -396,10 +396,10 @@ static imp_status write_list(const imp_dataset *dataset, const char *folder, imp
             break;
         }
         status = imp_writer_write(&writer, entry->name, strlen(entry->name), error);
-        if (status == IMP_OK)
+        if (!status)
             status = imp_writer_write(&writer, "\n", 1, error);
     }
-    if (status == IMP_OK)
+    if (!status)
         status = imp_writer_commit(&writer, error);
     imp_release(path);
     return status;
@@ -424,9 +424,9 @@ imp_status imp_dataset_check_turns(const imp_dataset *dataset, const char *what,
 imp_status imp_dataset_write_split(const imp_dataset *dataset, const char *folder, imp_error *error)
 {
     imp_status status = imp_dataset_check_turns(dataset, "a list of classes", error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_make_folders(folder, error);
-    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && status == IMP_OK; split++)
+    for (imp_split split = IMP_SPLIT_TRAIN; split <= IMP_SPLIT_TEST && !status; split++)
         status = write_list(dataset, folder, split, error);
     return status;
 }

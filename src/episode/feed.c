@@ -41,7 +41,7 @@ static imp_status make_task(const imp_feed *feed, imp_task *task, imp_error *err
     size_t side = imp_dataset_size(feed->dataset), channels = imp_dataset_channels(feed->dataset);
     imp_status status =
         imp_episode_allocate(&task->episode, images, imp_plan_most_groups(&feed->plan), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     if (imp_multiply(images, channels * side * side, &floats))
         task->pixels = imp_allocate(floats, sizeof *task->pixels);
@@ -58,7 +58,7 @@ static imp_status make_ring(imp_feed *feed, size_t ahead, imp_error *error)
     feed->scratch = imp_allocate(side * side, sizeof *feed->scratch);
     imp_status status =
         feed->scratch != NULL ? IMP_OK : imp_fail_memory(error, "drawing episodes ahead");
-    for (size_t i = 0; i < feed->slots && status == IMP_OK; i++)
+    for (size_t i = 0; i < feed->slots && !status; i++)
         status = make_task(feed, &feed->ring[i], error);
     return status;
 }
@@ -134,11 +134,11 @@ imp_status imp_feed_open_share(const imp_dataset *dataset, const imp_episode_opt
     feed->share = *share;
     feed->next = first;
     imp_status status = imp_episode_plan_make(&feed->plan, dataset, options, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_drawer_create(dataset, &feed->plan, &feed->drawer, error);
-    if (status == IMP_OK)
+    if (!status)
         status = make_ring(feed, ahead, error);
-    if (status != IMP_OK) {
+    if (status) {
         clear(feed);
         return status;
     }

@@ -70,9 +70,9 @@ static imp_status settle(imp_episode_plan *plan, const imp_episode_options *give
     *options = imp_episode_defaults();
     imp_status status =
         imp_take_options(options, sizeof *options, given, "imp_episode_options", error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_options(options, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     bool unsupervised = options->kind == IMP_EPISODE_UNSUPERVISED;
     bool by_super_class = options->kind == IMP_EPISODE_SUPER_CLASSES;
@@ -234,13 +234,13 @@ static imp_status check_counts(const imp_episode_plan *plan, const imp_dataset *
                                imp_error *error)
 {
     imp_status status = IMP_OK;
-    for (size_t g = 0; g < plan->groups && status == IMP_OK; g++) {
+    for (size_t g = 0; g < plan->groups && !status; g++) {
         uint32_t classes = plan->begin[g + 1] - plan->begin[g];
         if (classes < plan->options.modes)
             return imp_fail(error, IMP_EINVAL, "%s has %u classes in %s; %u are needed",
                             imp_dataset_super_class(dataset, plan->group[g]), classes,
                             pool_name(&plan->options), plan->options.modes);
-        for (uint32_t i = plan->begin[g]; i < plan->begin[g + 1] && status == IMP_OK; i++) {
+        for (uint32_t i = plan->begin[g]; i < plan->begin[g + 1] && !status; i++) {
             imp_class_info about = imp_dataset_class(dataset, plan->classes[i]);
             status = check_class(plan, &about, error);
         }
@@ -254,13 +254,13 @@ imp_status imp_episode_plan_make(imp_episode_plan *plan, const imp_dataset *data
     *plan = (imp_episode_plan){0};
     imp_episode_options defaults = imp_episode_defaults();
     imp_status status = settle(plan, options != NULL ? options : &defaults, error);
-    if (status == IMP_OK && imp_augmentation_is_on(&plan->options.augment))
+    if (!status && imp_augmentation_is_on(&plan->options.augment))
         status = imp_dataset_need_pictures(dataset, "augmentation", error);
-    if (status == IMP_OK)
+    if (!status)
         status = gather(plan, dataset, error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_counts(plan, dataset, error);
-    if (status != IMP_OK)
+    if (status)
         imp_episode_plan_clear(plan);
     return status;
 }

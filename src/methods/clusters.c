@@ -81,7 +81,7 @@ imp_status imp_clusters_add(imp_clusters *clusters, int32_t label, double sigma,
                             imp_error *error)
 {
     imp_status status = imp_clusters_make_room(clusters, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     size_t c = clusters->count++;
     clusters->label[c] = label;
@@ -114,7 +114,7 @@ imp_status imp_clusters_add_class_means(imp_clusters *clusters, const imp_points
     size_t before = clusters->count;
     for (size_t class = 0; class < way; class ++) {
         imp_status status = imp_clusters_add(clusters, (int32_t) class, sigma, NULL, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     if (way > 0)
@@ -155,7 +155,7 @@ imp_status imp_shares_add(imp_shares *shares, size_t point, size_t cluster, doub
     if (shares->count == shares->capacity) {
         size_t capacity = shares->capacity < 128 ? 256 : 2 * shares->capacity;
         imp_status status = imp_shares_reserve(shares, capacity, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     shares->share[shares->count++] =
@@ -172,7 +172,7 @@ void imp_shares_release(imp_shares *shares)
 imp_status imp_shares_add_labeled(imp_shares *shares, const imp_points *points, imp_error *error)
 {
     imp_status status = IMP_OK;
-    for (size_t i = 0; i < points->first_count && status == IMP_OK; i++) {
+    for (size_t i = 0; i < points->first_count && !status; i++) {
         int32_t label = imp_points_label(points, i);
         if (label >= 0)
             status = imp_shares_add(shares, i, (size_t)label, 1, error);

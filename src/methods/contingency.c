@@ -99,13 +99,13 @@ imp_status imp_contingency_create(const int32_t *truth, const int32_t *found, si
     imp_status status = IMP_OK;
     if (!contingency || !keys)
         status = imp_fail_memory(error, "pairs of labels");
-    if (status == IMP_OK) {
+    if (!status) {
         contingency->points = count;
         status = imp_distinct_labels(truth, count, &classes, &contingency->classes, error);
     }
-    if (status == IMP_OK)
+    if (!status)
         status = imp_distinct_labels(found, count, &clusters, &contingency->clusters, error);
-    if (status == IMP_OK) {
+    if (!status) {
         sort_pairs(truth, classes, contingency->classes, found, clusters, contingency->clusters,
                    count, keys);
         status = count_pairs(contingency, keys, error);
@@ -113,7 +113,7 @@ imp_status imp_contingency_create(const int32_t *truth, const int32_t *found, si
     imp_release(keys);
     imp_release(classes);
     imp_release(clusters);
-    if (status != IMP_OK) {
+    if (status) {
         imp_contingency_free(contingency);
         return status;
     }
@@ -166,7 +166,7 @@ imp_status imp_confusion_matrix(const int32_t *truth, const int32_t *found, size
     *confusion = (imp_confusion){0};
     imp_status status =
         imp_distinct_of_both(truth, found, count, &confusion->label, &confusion->count, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     size_t cells;
     if (imp_multiply(confusion->count, confusion->count, &cells))

@@ -60,11 +60,11 @@ static imp_status decide(imp_run *run, imp_error *error)
     double sigma = exp(run->values[0]), sigma_0 = exp(run->values[1]);
 
     imp_status status = imp_clusters_add_class_means(clusters, points, run->way, sigma, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_shares_add_labeled(&run->shares, points, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_run_scratch(run, points->dimensions, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     double *mu_0 = run->scratch;
     imp_clusters_center(clusters, run->way, mu_0);
@@ -76,17 +76,17 @@ static imp_status decide(imp_run *run, imp_error *error)
             continue; /* labelled points stay in their class */
 
         status = imp_clusters_make_room(clusters, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         double z_new = assign(run, x, mu_0, sigma_0);
-        for (size_t c = 0; c < known && status == IMP_OK; c++) {
+        for (size_t c = 0; c < known && !status; c++) {
             clusters->weight[c] += clusters->score[c];
             if (clusters->score[c] > 0)
                 status = imp_shares_add(&run->shares, i, c, clusters->score[c], error);
         }
-        if (status == IMP_OK && z_new > epsilon) {
+        if (!status && z_new > epsilon) {
             status = imp_clusters_add(clusters, IMP_UNLABELED, sigma_0, NULL, error);
-            if (status != IMP_OK)
+            if (status)
                 return status;
             /* the posterior mean given the one point */
             double *mean = imp_clusters_mean(clusters, known);
@@ -95,7 +95,7 @@ static imp_status decide(imp_run *run, imp_error *error)
             clusters->weight[known] = z_new;
             status = imp_shares_add(&run->shares, i, known, z_new, error);
         }
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     return IMP_OK;

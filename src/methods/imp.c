@@ -99,7 +99,7 @@ imp_status imp_assign_softly(const imp_clusters *clusters, const imp_points *poi
     for (size_t position = begin; position < end; position++) {
         size_t i = imp_points_at(points, position);
         imp_soft_assignment(clusters, imp_points_row(points, i), imp_points_label(points, i), z);
-        for (size_t c = 0; c < clusters->count && status == IMP_OK; c++)
+        for (size_t c = 0; c < clusters->count && !status; c++)
             if (z[c] > 0)
                 status = imp_shares_add(shares, i, c, z[c], error);
     }
@@ -142,7 +142,7 @@ imp_status imp_algorithm_begin(const imp_algorithm *algorithm, const imp_points 
     /* 1. One cluster per class, at the mean of its labelled points. */
     imp_status status =
         imp_clusters_add_class_means(clusters, points, way, algorithm->rule.sigma_l, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     /* 2. Estimate lambda, once. */
@@ -165,7 +165,7 @@ imp_status imp_algorithm_run(const imp_algorithm *algorithm, const imp_points *p
 {
     size_t steps = (size_t)algorithm->rule.steps;
     imp_status status = imp_algorithm_begin(algorithm, points, way, clusters, lambda, error);
-    for (size_t step = 0; step < steps && status == IMP_OK; step++) {
+    for (size_t step = 0; step < steps && !status; step++) {
         /* 5., of the step before: each cluster's mean, weighted by the assignments; empty clusters
          * are dropped. */
         if (step > 0)

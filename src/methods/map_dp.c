@@ -85,13 +85,13 @@ static imp_status decide(imp_run *run, imp_error *error)
         size_t chosen = most_probable(run, x, &base);
         if (chosen == clusters->count) {
             status = imp_clusters_add(clusters, IMP_UNLABELED, base.sigma, x, error);
-            if (status != IMP_OK)
+            if (status)
                 return status;
         }
         imp_posterior_join(clusters, chosen, x, 1);
         imp_posterior_place(clusters, chosen, &base);
         status = imp_shares_add(&run->shares, i, chosen, 1, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     return IMP_OK;

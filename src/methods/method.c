@@ -117,17 +117,17 @@ imp_status imp_method_create(const char *name, const imp_method_options *options
     *out = NULL;
     const imp_method_kind *kind = NULL;
     imp_status status = imp_kind_find(name, &kind, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     imp_method_options all = imp_method_defaults();
     double own[IMP_MOST_OWN_OPTIONS] = {0};
     status = imp_take_options(&all, sizeof all, options, "imp_method_options", error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_kind_check_rule(kind, &all.rule, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_kind_take_own(kind, &all, own, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     all.rule = imp_rule_over(&all.rule, &kind->info.rule);
     if (kind->variant)
@@ -278,22 +278,22 @@ static imp_status check_episode(imp_method *method, const imp_episode_view *epis
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
         imp_status status = imp_check_finite(arrays[a].rows, arrays[a].count, episode->dimensions,
                                              0, arrays[a].name, error);
-        if (status != IMP_OK)
+        if (status)
             return status;
     }
     imp_status status = imp_check_labels(episode->support_label, episode->support_count,
                                          IMP_UNLABELED, episode->way, "support", error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->seen, imp_seen_bytes(episode->support_count, episode->way), 1, 1,
                         error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_check_complete(episode->support_label, episode->support_count, episode->way,
                                     method->seen.memory, error);
-    if (status == IMP_OK && episode->query_label)
+    if (!status && episode->query_label)
         status = imp_check_labels(episode->query_label, episode->query_count, 0, episode->way,
                                   "query", error);
 
-    return status == IMP_OK ? check_values(method, error) : status;
+    return status ? status : check_values(method, error);
 }
 
 /* Makes room for all clusters and shares that one pass over the episode may need; later passes may
@@ -307,7 +307,7 @@ static imp_status foresee(imp_method *method, const imp_episode_view *episode, i
     /* One cluster per class and per point, and one for distractors. */
     size_t clusters = episode->way + points + 1;
     imp_status status = imp_clusters_reserve(&run->clusters, clusters, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_shares_reserve(&run->shares, points * clusters, error);
     return status;
 }
@@ -319,7 +319,7 @@ static imp_status prepare(imp_method *method, const imp_episode_view *episode, b
     size_t first = episode->support_count, second = episode->unlabeled_count;
     size_t unlabeled = imp_count_unlabeled(episode->support_label, first);
     imp_status status = ensure(&method->order, first + second, 1, sizeof(uint32_t), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     if (unlabeled > 0)
         imp_order_labeled_first(episode->support_label, first, second, method->order.memory);
@@ -361,27 +361,27 @@ static imp_status classify(imp_method *method, const imp_episode_view *episode, 
     size_t room = run->clusters.capacity;
     size_t outcomes = episode->way + method->options.open_set;
     imp_status status = ensure(&method->best, episode->way + 1, 1, sizeof(size_t), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->score, episode->way + 1, 2, sizeof(double), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->row, dimensions, 1, sizeof(double), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->predictions, episode->query_count, 1, sizeof(int32_t), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->open_predictions, episode->query_count, 1, sizeof(int32_t), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->deciding, episode->query_count, 1, sizeof(int32_t), error);
-    if (status == IMP_OK)
+    if (!status)
         status =
             ensure(&method->probabilities, episode->query_count, outcomes, sizeof(float), error);
-    if (status == IMP_OK && gradients)
+    if (!status && gradients)
         status =
             ensure(&method->query_gradient, episode->query_count, dimensions, sizeof(float), error);
-    if (status == IMP_OK && gradients)
+    if (!status && gradients)
         status = ensure(&method->mean_gradient, room, dimensions, sizeof(double), error);
-    if (status == IMP_OK && gradients)
+    if (!status && gradients)
         status = ensure(&method->sigma_gradient, room, 1, sizeof(double), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     imp_queries queries = {
@@ -422,11 +422,11 @@ static imp_status differentiate(imp_method *method, const imp_answers *answers,
     const imp_points *points = &run->points;
     size_t d = points->dimensions, first = points->first_count, second = points->second_count;
     imp_status status = ensure(&method->point_gradient, first + second, d, sizeof(double), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->support_gradient, first, d, sizeof(float), error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->unlabeled_gradient, second, d, sizeof(float), error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     run->mean_gradient = answers->mean_gradient;
@@ -450,29 +450,29 @@ static imp_status run(imp_method *method, const imp_episode_view *episode, bool 
 {
     *result = (imp_method_result){0};
     imp_status status = gradients ? imp_method_check_gradient(method, error) : IMP_OK;
-    if (status == IMP_OK)
+    if (!status)
         status = check_episode(method, episode, error);
-    if (status == IMP_OK)
+    if (!status)
         status = prepare(method, episode, keep, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     if (!keep)
         status = method->kind->decide(&method->run, error);
-    if (status == IMP_OK)
+    if (!status)
         status = place(method, error);
     imp_clusters *clusters = &method->run.clusters;
     size_t values = clusters->count * clusters->dimensions;
     imp_answers answers = {.loss = NAN};
-    if (status == IMP_OK)
+    if (!status)
         status = classify(method, episode, gradients, &answers, error);
-    if (status == IMP_OK)
+    if (!status)
         status = ensure(&method->cluster_means, clusters->capacity, clusters->dimensions,
                         sizeof(float), error);
     imp_method_result found = {0};
-    if (status == IMP_OK && gradients && !isnan(answers.loss))
+    if (!status && gradients && !isnan(answers.loss))
         status = differentiate(method, &answers, &found, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     to_floats(clusters->mean, values, method->cluster_means.memory);
@@ -497,7 +497,7 @@ imp_status imp_method_run(imp_method *method, const imp_episode_view *episode, b
 {
     method->complete = false;
     imp_status status = run(method, episode, false, gradients, result, error);
-    method->complete = status == IMP_OK;
+    method->complete = !status;
     return status;
 }
 

@@ -158,7 +158,7 @@ imp_status imp_ami(const imp_contingency *contingency, imp_average average, doub
 {
     double expected;
     imp_status status = imp_expected_information(contingency, &expected, error);
-    if (status == IMP_OK)
+    if (!status)
         *ami = imp_adjusted_information(contingency, average, expected);
     return status;
 }

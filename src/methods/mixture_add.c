@@ -210,23 +210,23 @@ imp_status imp_mixture_add(const imp_mixture *mixture, const float *x, const int
     const imp_kernels *kernels;
     const imp_point_source source = imp_source_of_labeled(x, y, n, d);
     imp_status status = imp_mixture_check_dimensions(mixture, d, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_mixture_check_points(&source, mixture->classes, &way, error);
-    if (status == IMP_OK && way > mixture->classes)
+    if (!status && way > mixture->classes)
         status = check_new_classes(y, n, mixture->classes, way, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_kernels_choose(&kernels, error);
-    if (status == IMP_OK)
+    if (!status)
         status = foresee(mixture, x, y, n, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     imp_mixture *grown = imp_mixture_copy(mixture, error);
     if (!grown)
         return IMP_ENOMEM;
     status = add_points(kernels, grown, x, y, n, error);
-    if (status == IMP_OK && grown->chosen.any)
+    if (!status && grown->chosen.any)
         status = imp_reference_place(&grown->reference, &grown->sample, error);
-    if (status != IMP_OK) {
+    if (status) {
         imp_mixture_free(grown);
         return status;
     }

@@ -156,7 +156,7 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
     imp_clusters *clusters = &mixture->clusters;
     size_t count = label->count, d = clusters->dimensions;
     imp_status status = imp_clusters_reserve(clusters, count, error);
-    for (size_t c = 0; c < count && status == IMP_OK; c++) {
+    for (size_t c = 0; c < count && !status; c++) {
         int32_t class = ((const int32_t *)label->data)[c];
         double of = ((const double *)weight->data)[c];
         if (!isfinite(of) || !(of > 0))
@@ -166,7 +166,7 @@ static imp_status read_clusters(imp_mixture *mixture, const imp_tensor *label,
         status = imp_clusters_add(clusters, class,
                                   class < 0 ? mixture->rule.sigma_u : mixture->rule.sigma_l, NULL,
                                   error);
-        if (status != IMP_OK)
+        if (status)
             return status;
         clusters->weight[c] = of;
         memcpy(imp_clusters_sum(clusters, c), (const double *)sum->data + c * d,
@@ -199,7 +199,7 @@ static imp_status check_labels(const imp_tensor *label, size_t way, imp_error *e
     if (!seen)
         return imp_fail_memory(error, "a mixture");
     imp_status status = imp_check_labels(labels, count, IMP_UNLABELED, way, "cluster", error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_check_complete(labels, count, way, seen, error);
     imp_release(seen);
     return imp_as_format(status, error);
@@ -235,17 +235,17 @@ static imp_status read_mixture(const imp_safetensors *file, imp_mixture **out, i
         return imp_fail_memory(error, "a mixture");
     mixture->classes = (size_t)way;
     imp_status status = read_rule(file, &mixture->rule, error);
-    if (status == IMP_OK)
+    if (!status)
         status = check_labels(label, (size_t)way, error);
-    if (status == IMP_OK)
+    if (!status)
         status = read_clusters(mixture, label, weight, sum, error);
-    if (status == IMP_OK && chosen)
+    if (!status && chosen)
         status = imp_read_chosen(file, mixture, error);
-    if (status == IMP_OK && views)
+    if (!status && views)
         status = imp_read_views(file, mixture->clusters.dimensions, &mixture->views, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_mixture_set_note(mixture, imp_safetensors_metadata(file, "note"), error);
-    if (status != IMP_OK) {
+    if (status) {
         imp_mixture_free(mixture);
         return status;
     }
@@ -258,11 +258,11 @@ imp_status imp_mixture_load(const char *path, imp_mixture **out, imp_error *erro
     *out = NULL;
     imp_safetensors *file;
     imp_status status = imp_safetensors_load(path, &file, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     status = read_mixture(file, out, error);
     imp_safetensors_free(file);
-    if (status != IMP_OK)
+    if (status)
         imp_error_prefix(error, path);
     return status;
 }
@@ -278,7 +278,7 @@ imp_status imp_mixture_from_bytes(const unsigned char *bytes, size_t size, imp_m
         memcpy(copy, bytes, size);
     imp_safetensors *file;
     imp_status status = imp_safetensors_parse(copy, size, &file, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
     status = read_mixture(file, out, error);
     imp_safetensors_free(file);

@@ -20,13 +20,13 @@ void imp_neighbors_initialize(const imp_method_options *options, double *values)
 imp_status imp_neighbors_decide(imp_run *run, imp_error *error)
 {
     imp_status status = IMP_OK;
-    for (size_t i = 0; i < run->points.first_count && status == IMP_OK; i++) {
+    for (size_t i = 0; i < run->points.first_count && !status; i++) {
         int32_t label = imp_points_label(&run->points, i);
         if (label < 0)
             continue;
         status = imp_clusters_add(&run->clusters, label, exp(run->values[0]),
                                   imp_points_row(&run->points, i), error);
-        if (status == IMP_OK)
+        if (!status)
             status = imp_shares_add(&run->shares, i, run->clusters.count - 1, 1, error);
     }
     return status;

@@ -11,7 +11,7 @@ static imp_status decide(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_shares_add_labeled(&run->shares, &run->points, error);
     return status;
 }

@@ -18,7 +18,7 @@ static imp_status assign(imp_run *run, imp_error *error)
 {
     imp_status status = IMP_OK;
     size_t steps = (size_t)run->options->rule.steps;
-    for (size_t step = 0; step < steps && status == IMP_OK; step++) {
+    for (size_t step = 0; step < steps && !status; step++) {
         if (step > 0)
             imp_weighted_means(&run->clusters, &run->points, &run->shares);
         status = imp_assign_all_softly(&run->clusters, &run->points, &run->shares, error);
@@ -32,7 +32,7 @@ static imp_status decide(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
-    return status == IMP_OK ? assign(run, error) : status;
+    return status ? status : assign(run, error);
 }
 
 static void place(imp_run *run)
@@ -68,9 +68,9 @@ static imp_status decide_with_distractors(imp_run *run, imp_error *error)
 {
     imp_status status =
         imp_clusters_add_class_means(&run->clusters, &run->points, run->way, 1, error);
-    if (status == IMP_OK)
+    if (!status)
         status = imp_clusters_add(&run->clusters, IMP_UNLABELED, exp(run->values[0]), NULL, error);
-    return status == IMP_OK ? assign(run, error) : status;
+    return status ? status : assign(run, error);
 }
 
 static void place_with_distractors(imp_run *run)

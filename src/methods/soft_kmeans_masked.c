@@ -182,9 +182,9 @@ static imp_status decide(imp_run *run, imp_error *error)
 {
     imp_clusters *clusters = &run->clusters;
     imp_status status = imp_clusters_add_class_means(clusters, &run->points, run->way, 1, error);
-    if (status == IMP_OK)
+    if (!status)
         status = reserve(run, error);
-    if (status != IMP_OK)
+    if (status)
         return status;
 
     workspace w = carve(run);

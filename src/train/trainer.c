@@ -169,7 +169,7 @@ static imp_status save_model(trainer *work, imp_error *error)
     imp_status status =
         imp_model_save(updater->learner, updater->values, settings, &origin,
                        imp_training_file(work->options->folder, imp_model_name).text, error);
-    work->report.has_model |= status == IMP_OK;
+    work->report.has_model |= !status;
     return status;
 }
 
