@@ -19,100 +19,17 @@
 #error "elements are copied as they lie in the file, which is little-endian"
 #endif
 
-/* ---- dtypes, shapes, arrays ---- */
-
-static const struct {
-    const char *name, *descr;
-    size_t size;
-} dtypes[] = {
-    [IMP_FLOAT32] = {"float32", "<f4", 4}, [IMP_FLOAT64] = {"float64", "<f8", 8},
-    [IMP_INT32] = {"int32", "<i4", 4},     [IMP_INT64] = {"int64", "<i8", 8},
-    [IMP_UINT8] = {"uint8", "|u1", 1},     [IMP_FLOAT16] = {"float16", "<f2", 2},
-    [IMP_INT8] = {"int8", "|i1", 1},       [IMP_INT16] = {"int16", "<i2", 2},
-    [IMP_UINT16] = {"uint16", "<u2", 2},   [IMP_BOOL] = {"bool", "|b1", 1},
+static const char *const descrs[] = {
+    [IMP_FLOAT32] = "<f4", [IMP_FLOAT64] = "<f8", [IMP_INT32] = "<i4", [IMP_INT64] = "<i8",
+    [IMP_UINT8] = "|u1",   [IMP_FLOAT16] = "<f2", [IMP_INT8] = "|i1",  [IMP_INT16] = "<i2",
+    [IMP_UINT16] = "<u2",  [IMP_BOOL] = "|b1",
 };
 
-enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
+enum { DTYPES = sizeof descrs / sizeof *descrs };
 
 #define SUPPORTED                                                                            \
     "float16 ('<f2'), float32 ('<f4'), float64 ('<f8'), int8 ('|i1'), int16 ('<i2'), int32 " \
     "('<i4'), int64 ('<i8'), uint8 ('|u1'), uint16 ('<u2') and bool ('|b1')"
-
-static bool is_dtype(imp_dtype dtype)
-{
-    return (size_t)dtype < DTYPES;
-}
-
-size_t imp_dtype_size(imp_dtype dtype)
-{
-    return is_dtype(dtype) ? dtypes[dtype].size : 0;
-}
-
-const char *imp_dtype_name(imp_dtype dtype)
-{
-    return is_dtype(dtype) ? dtypes[dtype].name : "unknown dtype";
-}
-
-bool imp_shape_size(imp_dtype dtype, size_t rank, const size_t *shape, size_t *count, size_t *bytes)
-{
-    bool empty = false;
-    size_t items = 1, size;
-    for (size_t i = 0; i < rank; i++) {
-        if (shape[i] == 0)
-            empty = true;
-        else if (!imp_multiply(items, shape[i], &items))
-            return false;
-    }
-    if (!imp_multiply(items, imp_dtype_size(dtype), &size) || size > PTRDIFF_MAX)
-        return false;
-    *count = empty ? 0 : items;
-    *bytes = empty ? 0 : size;
-    return true;
-}
-
-imp_shape_text imp_shape_format(size_t rank, const size_t *shape)
-{
-    imp_shape_text out = {"("};
-    size_t used = 1;
-    for (size_t i = 0; i < rank && i < IMP_MAX_RANK; i++)
-        used += (size_t)snprintf(out.text + used, sizeof out.text - used, i > 0 ? ", %zu" : "%zu",
-                                 shape[i]);
-    snprintf(out.text + used, sizeof out.text - used, rank == 1 ? ",)" : ")");
-    return out;
-}
-
-imp_status imp_array_create(imp_array *array, imp_dtype dtype, size_t rank, const size_t *shape,
-                            imp_error *error)
-{
-    *array = (imp_array){0};
-    if (!is_dtype(dtype))
-        return imp_fail(error, IMP_EINVAL, "%d is not a dtype", (int)dtype);
-    if (rank > IMP_MAX_RANK)
-        return imp_fail(error, IMP_EINVAL, "an array of %zu dimensions was asked for; at most %d",
-                        rank, IMP_MAX_RANK);
-
-    size_t count, bytes;
-    void *data = NULL;
-    if (imp_shape_size(dtype, rank, shape, &count, &bytes))
-        data = imp_allocate(bytes, 1);
-    if (data == NULL)
-        return imp_fail(error, IMP_ENOMEM, "out of memory for an array %s of %s",
-                        imp_shape_format(rank, shape).text, imp_dtype_name(dtype));
-
-    array->dtype = dtype;
-    array->rank = rank;
-    for (size_t i = 0; i < rank; i++)
-        array->shape[i] = shape[i];
-    array->count = count;
-    array->data = data;
-    return IMP_OK;
-}
-
-void imp_array_clear(imp_array *array)
-{
-    imp_release(array->data);
-    *array = (imp_array){0};
-}
 
 /* ---- the header's dict ---- */
 
@@ -332,7 +249,7 @@ static imp_status parse_header(cursor *c, header *h, imp_error *error)
 static imp_status find_dtype(const char *descr, imp_dtype *dtype, imp_error *error)
 {
     for (size_t i = 0; i < DTYPES; i++)
-        if (strcmp(descr, dtypes[i].descr) == 0) {
+        if (strcmp(descr, descrs[i]) == 0) {
             *dtype = (imp_dtype)i;
             return IMP_OK;
         }
@@ -440,7 +357,7 @@ imp_status imp_npy_layout(const imp_npy_header *h, size_t size, imp_array *array
 /* Copies elements whose first index runs fastest to where the last one does. */
 static void to_c_order(const imp_array *array, const unsigned char *from)
 {
-    size_t size = dtypes[array->dtype].size, rank = array->rank;
+    size_t size = imp_dtype_size(array->dtype), rank = array->rank;
     size_t step[IMP_MAX_RANK], index[IMP_MAX_RANK] = {0}, at = 0, product = 1;
     for (size_t i = 0; i < rank; i++) {
         step[i] = product;
@@ -466,7 +383,7 @@ static imp_status copy_array(const imp_npy_header *h, const unsigned char *bytes
     if (!status && h->fortran)
         to_c_order(array, bytes + h->begin);
     else if (!status)
-        memcpy(array->data, bytes + h->begin, array->count * dtypes[array->dtype].size);
+        memcpy(array->data, bytes + h->begin, array->count * imp_dtype_size(array->dtype));
     return status;
 }
 
@@ -543,13 +460,13 @@ imp_status imp_npy_write_header(imp_writer *writer, const char *descr, size_t ra
 imp_status imp_npy_begin(imp_writer *writer, imp_dtype dtype, size_t rank, const size_t *shape,
                          imp_error *error)
 {
-    return imp_npy_write_header(writer, dtypes[dtype].descr, rank, shape, error);
+    return imp_npy_write_header(writer, descrs[dtype], rank, shape, error);
 }
 
 imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *error)
 {
     size_t count, bytes;
-    if (!is_dtype(array->dtype) || array->rank > IMP_MAX_RANK ||
+    if (imp_dtype_size(array->dtype) == 0 || array->rank > IMP_MAX_RANK ||
         !imp_shape_size(array->dtype, array->rank, array->shape, &count, &bytes) ||
         count != array->count || (bytes > 0 && array->data == NULL)) {
         imp_fail(error, IMP_EINVAL,
@@ -560,7 +477,7 @@ imp_status imp_npy_write(imp_writer *writer, const imp_array *array, imp_error *
     }
 
     imp_status status =
-        imp_npy_write_header(writer, dtypes[array->dtype].descr, array->rank, array->shape, error);
+        imp_npy_write_header(writer, descrs[array->dtype], array->rank, array->shape, error);
     return status ? status : imp_writer_write(writer, array->data, bytes, error);
 }
 

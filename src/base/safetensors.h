@@ -13,7 +13,7 @@
 
 #include <imp/status.h>
 
-#include "base/npy.h"
+#include "base/array.h"
 
 /* A tensor whose memory is owned elsewhere. */
 typedef struct imp_tensor {
