@@ -218,29 +218,37 @@ static imp_status begin(reduction *r, const float *rows, double *spread, imp_err
                    : imp_fail_memory(error, "principal components");
 }
 
-imp_status imp_principal_components(const float *rows, size_t n, size_t d, float **reduced,
-                                    size_t *dimensions, imp_error *error)
+/* Projects the centred rows of r to the directions that exceed noise, at least 2. */
+static imp_status project(reduction *r, float **reduced, size_t *dimensions, imp_error *error)
+{
+    imp_status status = find_directions(r, ITERATIONS, error);
+    if (!status) {
+        size_t most = r->d - 2 < Q ? r->d - 2 : Q; /* noise has two at least */
+        size_t found = count_directions(r->variance, r->n, r->d, r->order, most, 1);
+        *dimensions = found > 2 ? found : 2;
+        *reduced = imp_allocate(r->n * *dimensions, sizeof **reduced);
+        status = *reduced ? IMP_OK : imp_fail_memory(error, "principal components");
+    }
+    for (size_t i = 0; i < r->n && !status; i++)
+        for (size_t k = 0; k < *dimensions; k++)
+            (*reduced)[i * *dimensions + k] = (float)score_of(r, i, k);
+    return status;
+}
+
+imp_status imp_principal_components(const float *rows, size_t n, size_t d, size_t few,
+                                    float **reduced, size_t *dimensions, imp_error *error)
 {
     *reduced = NULL;
     double spread = 0;
-    reduction r = {.n = n, .d = d, .count = Q};
+    reduction r = {.n = n, .d = d, .count = d < Q ? d : Q};
     imp_status status = begin(&r, rows, &spread, error);
-    if (!status && (d <= Q || spread <= 0)) {
+    if (!status && (d <= few || spread <= 0)) {
         *dimensions = d;
         *reduced = r.rows;
         return IMP_OK;
     }
     if (!status)
-        status = find_directions(&r, ITERATIONS, error);
-    if (!status) {
-        size_t found = count_directions(r.variance, n, d, r.order, Q, 1);
-        *dimensions = found > 2 ? found : 2;
-        *reduced = imp_allocate(n * *dimensions, sizeof **reduced);
-        status = *reduced ? IMP_OK : imp_fail_memory(error, "principal components");
-    }
-    for (size_t i = 0; i < n && !status; i++)
-        for (size_t k = 0; k < *dimensions; k++)
-            (*reduced)[i * *dimensions + k] = (float)score_of(&r, i, k);
+        status = project(&r, reduced, dimensions, error);
     release(&r);
     return status;
 }

@@ -8,12 +8,13 @@
 
 enum { IMP_MOST_COMPONENTS = 64 };
 
-/* Points of up to IMP_MOST_COMPONENTS dimensions are only centred and scaled; others are projected
- * to the principal components whose variance exceeds that of noise (Marchenko and Pastur, 1967), at
- * least 2. *reduced receives new rows of *dimensions floats with total variance 1, or all 0;
- * release it with imp_release(). IMP_ENOMEM. */
-imp_status imp_principal_components(const float *rows, size_t n, size_t d, float **reduced,
-                                    size_t *dimensions, imp_error *error);
+/* Points of up to `few` dimensions are only centred and scaled; others, of 3 or more, are projected
+ * to the principal components whose variance exceeds that of noise (Marchenko and Pastur, 1967), 2
+ * to IMP_MOST_COMPONENTS of them. *reduced receives new rows of *dimensions floats, scaled as if
+ * the total variance of all dimensions were 1, or all 0; release it with imp_release(). IMP_ENOMEM.
+ */
+imp_status imp_principal_components(const float *rows, size_t n, size_t d, size_t few,
+                                    float **reduced, size_t *dimensions, imp_error *error);
 
 /* Where the points lie in those of the `most` directions of largest variance, up to 16, whose
  * variance clearly exceeds that of noise; there are *count. scores (most, n), the largest first. d

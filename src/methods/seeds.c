@@ -15,6 +15,7 @@
 #include "methods/divide.h"
 #include "methods/farthest_first.h"
 #include "methods/grouping.h"
+#include "methods/spherical.h"
 #include "methods/ward.h"
 
 enum {
@@ -31,6 +32,7 @@ enum {
     MOST_BY_WARD = 500, /* largest wanted number found by Ward's method */
     POINTS_BY_WARD = 4000,
     LAST_PASSES = 10,
+    MANY_DIMENSIONS = 16, /* of spherical groups; in fewer, other shapes look like them */
 };
 
 /* ---- the sample ---- */
@@ -80,7 +82,8 @@ static imp_status take_sample(sample *s, const imp_point_source *source, size_t 
     imp_release(number);
     imp_release(order);
     if (!status)
-        status = imp_principal_components(s->rows, n, d, &s->reduced, &s->q, error);
+        status =
+            imp_principal_components(s->rows, n, d, IMP_MOST_COMPONENTS, &s->reduced, &s->q, error);
     return status;
 }
 
@@ -225,6 +228,27 @@ static imp_status place_seeds(imp_seeds *seeds, const sample *s, const int32_t *
     return IMP_OK;
 }
 
+/* The groups, if they are spherical noise in many dimensions. */
+static imp_status find_spherical(const sample *s, int32_t *group, size_t *groups, bool *found,
+                                 imp_error *error)
+{
+    float *projected = NULL;
+    const float *reduced = s->reduced;
+    size_t q = s->q;
+    imp_status status = IMP_OK;
+    if (s->d < MANY_DIMENSIONS)
+        return IMP_OK;
+    if (q == s->d) {
+        status = imp_principal_components(s->rows, s->n, s->d, 0, &projected, &q, error);
+        reduced = projected;
+    }
+    if (!status && q < s->d && q < IMP_MOST_COMPONENTS) /* the others are noise */
+        status = imp_spherical_groups(s->rows, s->n, s->d, reduced, q, s->threads, group, groups,
+                                      found, error);
+    imp_release(projected);
+    return status;
+}
+
 static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted, imp_error *error)
 {
     imp_grouping g;
@@ -243,7 +267,10 @@ static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted,
                             : join_until_apart(&g, &seeds->least, error);
     size_t groups = g.groups.count;
     bool noisy = s->q < s->d && s->q < IMP_MOST_COMPONENTS; /* beyond the components is noise */
-    if (!status && wanted == 0 && noisy)
+    bool spherical = false;
+    if (!status && wanted == 0)
+        status = find_spherical(s, g.assignment, &groups, &spherical, error);
+    if (!status && wanted == 0 && noisy && !spherical)
         status = imp_divide(s->rows, s->n, s->d, s->threads, g.assignment, &groups, error);
     if (!status)
         status = place_seeds(seeds, s, g.assignment, groups, error);

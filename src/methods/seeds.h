@@ -2,7 +2,8 @@
  * seeds.h - initial means of clusters if lambda is not given.
  *
  * One half of a sample is divided into many small groups by Ward's method; the other half decides
- * which neighbouring groups are distinct, and those that are not are merged.
+ * which neighbouring groups are distinct, and those that are not are merged. In many dimensions,
+ * groups of spherical noise are found by their likelihood instead (spherical.h).
  */
 #ifndef IMP_METHODS_SEEDS_H
 #define IMP_METHODS_SEEDS_H
