@@ -1,7 +1,7 @@
 """What makes an estimator one of scikit-learn's, or, where that is absent, one by itself.
 
 Both ways give the same names: the base classes, `check_is_fitted`, `check_classification_targets`
-and `validate`.
+and `validate`. Tags are asked for by scikit-learn alone: `__sklearn_tags__` since 1.6, `_more_tags` before.
 """
 
 from __future__ import annotations
@@ -42,8 +42,17 @@ __all__ = [
     "ClusterMixin",
     "check_classification_targets",
     "check_is_fitted",
+    "mark_transformer",
     "validate",
 ]
+
+
+def mark_transformer(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator, of one that transforms, too."""
+    from sklearn.utils import TransformerTags  # since 1.6, as __sklearn_tags__
+
+    tags.transformer_tags = TransformerTags()
+    return tags
 
 
 def validate(estimator: Any, *data: Any, reset: bool = True) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _api, _parameters
-from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, validate
+from ._estimator import BaseEstimator, ClusterMixin, check_is_fitted, mark_transformer, validate
 from ._library import address, call, create, defaults, library, threads
 from ._output import Output, Shown, listed
 
@@ -215,6 +215,9 @@ class _Clusterer(  # pyright: ignore[reportIncompatibleVariableOverride]
         """scikit-learn's checks that cannot be passed, and why."""
         reason = "it wants no more than n_clusters, which is about how many are wanted"
         return {"_xfail_checks": {"check_clustering": reason}}
+
+    def __sklearn_tags__(self) -> Any:
+        return mark_transformer(super().__sklearn_tags__())  # type: ignore[misc]
 
 
 class DPMeans(_Clusterer):

@@ -577,6 +577,9 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
         reason = "it takes -1 for a class, which is no label unless unlabeled=None"
         return {"_xfail_checks": {"check_classifiers_classes": reason}}
 
+    def __sklearn_tags__(self) -> Any:
+        return super().__sklearn_tags__()  # type: ignore[misc] # for scikit-learn 1.6 and later
+
 
 def _read_note(mixture: Mixture) -> tuple[dict[str, Any], np.ndarray]:
     """The parameters and the names of the classes; without a note of ours, what the mixture
@@ -634,7 +637,7 @@ def _check_weights(sample_weight: ArrayLike, count: int) -> np.ndarray:
     if weights.shape != (count,):
         raise ValueError(f"sample_weight has the shape {weights.shape}; each point has one weight")
     if not np.all(np.isfinite(weights) & (weights >= 0)) or not weights.any():
-        raise ValueError("sample_weight has to be finite, at least 0, and not 0 for all points")
+        raise ValueError("sample_weight has to be finite, at least 0, and not zero for all points")
     return weights
 
 

@@ -317,7 +317,7 @@ class Weights(Case):
         for weights, sentence in (
             ([1, 2], "has the shape"),
             (-np.ones(len(x)), "at least 0"),
-            (np.zeros(len(x)), "not 0 for all"),
+            (np.zeros(len(x)), "not zero for all"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
                 InfiniteMixturePrototypes().fit(x, y, sample_weight=weights)

@@ -27,19 +27,19 @@ interpreter() { # VERSION: its path, if there is one
     echo "$found"
 }
 
-with_python() { # VERSION NUMPY
+with_python() { # VERSION NUMPY [EXTRAS [TEST...]]: alone, or with the packages of these extras and their tests
     local python venv=$work/venv-$1
     python=$(interpreter "$1") || {
         echo "there is no Python $1"
         return 0
     }
     "$python" -m venv "$venv"
-    "$venv/bin/pip" --disable-pip-version-check install --quiet --only-binary :all: "numpy$2" "$wheel" || {
-        echo "NumPy $2 for Python $1 cannot be had"
+    "$venv/bin/pip" --disable-pip-version-check install --quiet --only-binary :all: "numpy$2" "$wheel${3:-}" || {
+        echo "NumPy $2 for Python $1 cannot be had${3:+, or what $3 needs}"
         return 0
     }
     (cd "$source/python/tests" &&
-        env -u IMP_LIBRARY -u PYTHONPATH "$venv/bin/python" "${strict[@]}" "${tests[@]}")
+        env -u IMP_LIBRARY -u PYTHONPATH "$venv/bin/python" "${strict[@]}" "${tests[@]}" "${@:4}")
     "$venv/bin/python" -c 'import sys, numpy; print("passed: Python", sys.version.split()[0], "NumPy", numpy.__version__)'
     rm -rf "$venv"
     done=$((done + 1))
@@ -49,7 +49,7 @@ with_python 3.9 ==1.24.4
 with_python 3.10 ==1.26.4
 with_python 3.11 '>=2'
 with_python 3.12 '>=2'
-with_python 3.13 '>=2'
+with_python 3.13 '>=2' '[onnx,plot,sklearn]' test_sklearn test_output # the newest of everything
 
 # ---- a Debian that has Python and nothing else ----
 
@@ -67,9 +67,13 @@ in_a_clean_debian() {
     cp "$wheel" "$root/tmp"
     cp -r "$source/python/tests" "$root/tmp"
     # shellcheck disable=SC2016 # the shell inside expands it
-    chroot "$root" env -i PATH=/usr/bin:/bin HOME=/root LC_ALL=C sh -euc '
-        ! command -v gcc cc clang
-        ! ldconfig -p | grep -E "libimp|libjpeg|libpng|libjansson|libarchive|libnettle|libwebp"
+    chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C sh -euc '
+        # A command after "!" would not end the shell.
+        for compiler in gcc cc clang; do
+            if command -v $compiler; then exit 1; fi
+        done
+        ldconfig -p >/tmp/libraries
+        if grep -E "libimp|libjpeg|libpng|libjansson|libarchive|libwebp" /tmp/libraries; then exit 1; fi
         python3 -m venv /tmp/venv
         /tmp/venv/bin/pip install --quiet --no-index --find-links /tmp /tmp/pyimp*.whl
         cd /tmp/tests
