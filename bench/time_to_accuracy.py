@@ -102,7 +102,8 @@ def judge(model, options):
     report = json.loads(run([options.imp, "eval", "--model", model, "--data", options.pack,
                              "--episodes", str(options.test_episodes), "--quiet", "--json",
                              "--threads", str(options.threads)]))
-    return report["results"][0]["accuracy"], report["results"][0]["interval"]
+    accuracy = report["results"][0]["accuracy"]
+    return accuracy["mean"], accuracy["interval"]
 
 
 def check(options):

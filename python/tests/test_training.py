@@ -52,7 +52,7 @@ class Train(unittest.TestCase):
         found = pyimp.evaluate(made.model, episodes=9, seed=4, method="prototypes", way=4)
         words = "--episodes 9 --seed 4 --method prototypes --way 4 --json --quiet".split()
         told = json.loads(run("eval", "--model", made.model, *words))["results"][0]
-        self.assertEqual(found.accuracy, told["accuracy"])
+        self.assertEqual(found.accuracy, told["accuracy"]["mean"])
         self.assertEqual(found.loss, told["loss"])
 
     def test_vectors_have_a_network_on_top(self):

@@ -182,12 +182,10 @@ static const char *name_of(const imp_settings *settings)
 
 static json_t *result_json(const imp_settings *settings, const imp_evaluation *result)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
-                     name_of(settings), "accuracy", imp_json_number(result->accuracy.mean),
-                     "interval", imp_json_number(result->accuracy.half_width), "open_accuracy",
-                     imp_json_number(result->open_accuracy.mean), "open_interval",
-                     imp_json_number(result->open_accuracy.half_width), "clusters",
-                     imp_json_number(result->clusters.mean), "clusters_per_class",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method", name_of(settings),
+                     "accuracy", imp_eval_interval(result->accuracy), "open_accuracy",
+                     imp_eval_interval(result->open_accuracy), "clusters",
+                     imp_eval_interval(result->clusters), "clusters_per_class",
                      imp_json_number(result->clusters_per_class), "unlabeled_clusters",
                      imp_json_number(result->unlabeled_clusters), "loss",
                      imp_json_number(result->loss), "lambda", imp_json_number(result->lambda));

@@ -109,11 +109,6 @@ static imp_status choose_lambdas(const imp_cluster_contest *contest, field *all,
 
 /* ---- output ---- */
 
-static json_t *interval_json(imp_interval interval)
-{
-    return imp_json_interval(interval.mean, interval.half_width);
-}
-
 static int print_json(const imp_cluster_contest *contest, const field *all)
 {
     json_t *list = json_array();
@@ -121,11 +116,11 @@ static int print_json(const imp_cluster_contest *contest, const field *all)
         const imp_cluster_options *rule = &all->rules[r];
         const imp_clustering_evaluation *result = &all->results[r];
         json_array_append_new(
-            list,
-            json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method", rule->method, "lambda",
-                      rule->rule.lambda, "lambda_chosen", all->chosen, "purity",
-                      interval_json(result->purity), "nmi", interval_json(result->nmi), "ami",
-                      interval_json(result->ami), "clusters", interval_json(result->clusters)));
+            list, json_pack("{s:s, s:f, s:b, s:o, s:o, s:o, s:o}", "method", rule->method, "lambda",
+                            rule->rule.lambda, "lambda_chosen", all->chosen, "purity",
+                            imp_eval_interval(result->purity), "nmi",
+                            imp_eval_interval(result->nmi), "ami", imp_eval_interval(result->ami),
+                            "clusters", imp_eval_interval(result->clusters)));
     }
     const imp_eval_report report = {.command_line = contest->command_line,
                                     .model = contest->model,

@@ -5,6 +5,11 @@
 
 #include "cli/vectors.h"
 
+json_t *imp_eval_interval(imp_interval interval)
+{
+    return imp_json_interval(interval.mean, interval.half_width);
+}
+
 int imp_eval_print(const imp_eval_report *report, json_t *results)
 {
     return imp_json_print_report(

@@ -5,6 +5,8 @@
 #ifndef IMP_CLI_EVAL_REPORT_H
 #define IMP_CLI_EVAL_REPORT_H
 
+#include <imp/metrics.h>
+
 #include "base/json.h"
 #include "settings/settings.h"
 
@@ -17,6 +19,9 @@ typedef struct imp_eval_report {
     size_t validation;      /* episodes that lambda was chosen on */
     const char *statistics; /* of batch norm */
 } imp_eval_report;
+
+/* A mean over episodes with half the width of its interval, as results show it. */
+json_t *imp_eval_interval(imp_interval interval);
 
 /* Prints the report with these results, which it takes over. Returns the exit status. */
 int imp_eval_print(const imp_eval_report *report, json_t *results);

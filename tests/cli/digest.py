@@ -28,11 +28,17 @@ def tensors(path):
                   for t in header.values())
 
 
+def number(value):
+    """A number, or the mean of an interval; None of anything else."""
+    value = value.get("mean") if isinstance(value, dict) else value
+    return value if isinstance(value, float) else None
+
+
 def figures(value, names):
-    """All numbers that have one of these names, in order."""
+    """All numbers, or means, that have one of these names, in order."""
     if isinstance(value, dict):
         return [f for k, v in value.items()
-                for f in ([v] if k in names and isinstance(v, float) else figures(v, names))]
+                for f in ([number(v)] if k in names and number(v) is not None else figures(v, names))]
     return [f for v in value for f in figures(v, names)] if isinstance(value, list) else []
 
 

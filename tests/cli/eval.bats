@@ -57,7 +57,7 @@ assert len(report["fingerprint"]) == 64 and report["batch_norm"] == "running sta
 assert report["command"].startswith("imp eval --model")
 found = [(r["method"], r["lambda"]) for r in report["results"]]
 assert found == [(m, l) for m in ("imp", "dp-means") for l in (1.0, 4.0, 7.0, 10.0)], found
-assert all(0 <= r["accuracy"] <= 1 for r in report["results"])
+assert all(0 <= r["accuracy"]["mean"] <= 1 and r["accuracy"]["interval"] >= 0 for r in report["results"])
 ' <<<"$output"
 }
 
@@ -89,8 +89,8 @@ print(json.load(open("report"))["results"][0]["loss"])' >>losses
         /usr/bin/python3 -c '
 import json, sys
 imp, prototypes = json.load(sys.stdin)["results"]
-assert imp["unlabeled_clusters"] > 0 and imp["open_accuracy"] < imp["accuracy"], imp
-assert imp["open_interval"] >= 0 and prototypes["unlabeled_clusters"] == 0
+assert imp["unlabeled_clusters"] > 0 and imp["open_accuracy"]["mean"] < imp["accuracy"]["mean"], imp
+assert imp["open_accuracy"]["interval"] >= 0 and prototypes["unlabeled_clusters"] == 0
 assert prototypes["open_accuracy"] == prototypes["accuracy"]
 '
     run --separate-stderr "$IMP" eval --model $model --episodes 3
@@ -185,7 +185,7 @@ accuracy() {
     "$IMP" eval --data letters --task classes --way 5 --shot 1 --episodes 40 --json "$@" 2>said |
         /usr/bin/python3 -c 'import json, sys
 r = json.load(sys.stdin)
-print("%.6f" % r["results"][0]["accuracy"], r["settings"]["rotations"], r["settings"]["split"])'
+print("%.6f" % r["results"][0]["accuracy"]["mean"], r["settings"]["rotations"], r["settings"]["split"])'
 }
 
 @test "eval: a folder that the model was not trained on is met as classify would meet it" {
