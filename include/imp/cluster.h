@@ -78,7 +78,8 @@ typedef enum imp_cluster_choice {
     IMP_CLUSTER_GIVEN,
     IMP_CLUSTER_APART,  /* as many clusters as held-out points can tell apart */
     IMP_CLUSTER_WANTED, /* by the wanted number of clusters */
-    IMP_CLUSTER_GAP     /* by the largest gap in the distances, if there are few points */
+    IMP_CLUSTER_GAP,    /* by the largest gap in the distances, if there are few points */
+    IMP_CLUSTER_LIKELY  /* as many clusters of spherical noise as are likely */
 } imp_cluster_choice;
 
 /* The result of a clustering. */
@@ -109,8 +110,10 @@ typedef struct imp_clustering {
  * Where lambda is not given, the number of clusters is found from a sample of up to 8000 points.
  * One half of the sample is divided into many small groups by Ward's method; the other half, which
  * took no part in that, decides which neighbouring groups are distinct, and those that are not are
- * merged. In more than 64 dimensions, most of them noise, groups that are two by their own
- * principal components are divided again. The clusters start at the means of the remaining groups
+ * merged. In 16 or more dimensions, points that are spherical noise of one variance around their
+ * centers are grouped by their likelihood instead; and in more than 64 dimensions, most of them
+ * noise, groups that are two by their own principal components are divided again. The clusters
+ * start at the means of the remaining groups
  * and no point starts another, so the order of the points does not matter; the lambda reported is
  * the largest squared distance of a point from the mean of its cluster. Clusters with fewer than
  * about ten points in the sample cannot be told apart this way. With fewer than 200 points the

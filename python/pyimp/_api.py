@@ -106,7 +106,7 @@ class Clustering(Structure):
 
 
 # In the order of imp_cluster_choice.
-CLUSTER_CHOICES = ("given", "apart", "wanted", "gap")
+CLUSTER_CHOICES = ("given", "apart", "wanted", "gap", "likely")
 
 
 # ---- suggest.h ----

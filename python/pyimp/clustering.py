@@ -256,9 +256,10 @@ class DPMeans(_Clusterer):
     cluster_labels_ : ndarray of shape (n_clusters,) or None
         The class of the labelled points in a cluster or -1, where labels were given.
     choice_ : dict
-        How that came about: `by` is 'given', 'apart' (points held out told groups apart), 'wanted'
-        or 'gap' (of few points); `sampled` points were looked at, which began as `groups`, and
-        `apart` is the evidence, in nats, that the least clear two of the clusters are two.
+        How that came about: `by` is 'given', 'apart' (points held out told groups apart), 'wanted',
+        'gap' (of few points) or 'likely' (groups of spherical noise); `sampled` points were looked
+        at, which began as `groups`, and `apart` is the evidence, in nats, that the least clear two
+        of the clusters are two.
     inertia_ : float
         Sum of the squared distances of the points to their centers.
     objective_ : float

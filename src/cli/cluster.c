@@ -130,7 +130,7 @@ static int find_known(const settings *given, const imp_clustering *clustering,
 }
 
 /* In the order of imp_cluster_choice. */
-static const char *const choices[] = {"given", "apart", "wanted", "gap"};
+static const char *const choices[] = {"given", "apart", "wanted", "gap", "likely"};
 
 static int print_json(const settings *given, const imp_clustering *found, const known *labeled)
 {
@@ -273,6 +273,12 @@ static void tell(const settings *given, const imp_clustering *found)
             "other half can tell apart",
             found->sampled, found->points, found->groups, found->clusters,
             found->clusters == 1 ? "" : "s");
+        break;
+    case IMP_CLUSTER_LIKELY:
+        imp_complain(EXIT_SUCCESS, command,
+                     "%zu of %zu points chose: they are most likely spherical noise around %zu "
+                     "centers",
+                     found->sampled, found->points, found->clusters);
         break;
     case IMP_CLUSTER_GAP:
         imp_complain(EXIT_SUCCESS, command,

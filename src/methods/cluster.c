@@ -122,7 +122,9 @@ static imp_status choose(imp_cluster_job *job, imp_error *error)
     if (status)
         return status;
     if (gap.clusters <= job->seeds.count) {
-        job->choice = options->clusters > 0 ? IMP_CLUSTER_WANTED : IMP_CLUSTER_APART;
+        job->choice = options->clusters > 0  ? IMP_CLUSTER_WANTED
+                      : job->seeds.spherical ? IMP_CLUSTER_LIKELY
+                                             : IMP_CLUSTER_APART;
         return begin_at_seeds(job, error);
     }
     imp_seeds_release(&job->seeds);

@@ -76,7 +76,7 @@ static imp_status find_objective(imp_cluster_job *job, double *objective, imp_er
         imp_spill_leave(&job->room, m.begin, m.end);
     }
     imp_reader_release(&reader);
-    if (job->choice == IMP_CLUSTER_APART || job->choice == IMP_CLUSTER_WANTED)
+    if (job->choice != IMP_CLUSTER_GIVEN && job->choice != IMP_CLUSTER_GAP)
         job->lambda = largest;
     *objective = sum + job->lambda * (double)job->clusters.count;
     return status;

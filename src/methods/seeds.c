@@ -267,10 +267,11 @@ static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted,
                             : join_until_apart(&g, &seeds->least, error);
     size_t groups = g.groups.count;
     bool noisy = s->q < s->d && s->q < IMP_MOST_COMPONENTS; /* beyond the components is noise */
-    bool spherical = false;
     if (!status && wanted == 0)
-        status = find_spherical(s, g.assignment, &groups, &spherical, error);
-    if (!status && wanted == 0 && noisy && !spherical)
+        status = find_spherical(s, g.assignment, &groups, &seeds->spherical, error);
+    if (seeds->spherical)
+        seeds->least = INFINITY; /* nothing of it is left */
+    if (!status && wanted == 0 && noisy && !seeds->spherical)
         status = imp_divide(s->rows, s->n, s->d, s->threads, g.assignment, &groups, error);
     if (!status)
         status = place_seeds(seeds, s, g.assignment, groups, error);

@@ -8,6 +8,7 @@
 #ifndef IMP_METHODS_SEEDS_H
 #define IMP_METHODS_SEEDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ typedef struct imp_seeds {
     size_t groups;  /* initial groups */
     double least;   /* the least evidence that two neighbours are distinct, in nats; INFINITY: none
                        tested */
+    bool spherical; /* groups of spherical noise were found by their likelihood */
 } imp_seeds;
 
 /* Finds as many as the points show, or `wanted` if that is not 0, and then fewer only if points

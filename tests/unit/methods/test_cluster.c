@@ -261,7 +261,8 @@ static void blobs_are_counted(void **state)
             options.threads = 1;
             imp_clustering *found = cluster(x, n, d, &options);
             assert_in_range(found->clusters, blobs - blobs / 10, blobs + blobs / 10);
-            assert_int_equal(found->choice, IMP_CLUSTER_APART);
+            assert_true(found->choice == IMP_CLUSTER_APART ||
+                        (found->choice == IMP_CLUSTER_LIKELY && found->dimensions >= 16));
             assert_true(found->groups > found->clusters && found->sampled == n);
 
             /* The same at another scale and with more threads. */
@@ -637,6 +638,28 @@ static void there_are_no_more_clusters_than_points(void **state)
     }
 }
 
+/* Ten groups of 40 points, six standard deviations apart in pairs, but in 256 dimensions. */
+static void spherical_groups_are_counted_by_their_likelihood(void **state)
+{
+    (void)state;
+    enum { MANY = 10, SIZE = 40, WIDE = 256 };
+    float *x = malloc(sizeof *x * MANY * SIZE * WIDE);
+    imp_random random = imp_random_start(5, IMP_STREAM_DEMO, 0);
+    for (size_t i = 0; i < MANY * SIZE; i++)
+        for (size_t j = 0; j < WIDE; j++)
+            x[i * WIDE + j] =
+                (float)(imp_random_normal(&random) + (j == i % MANY ? 6 / sqrt(2) : 0));
+    imp_clustering *found;
+    imp_error error;
+    if (imp_cluster(x, MANY * SIZE, WIDE, NULL, &found, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(found->choice, IMP_CLUSTER_LIKELY);
+    assert_int_equal(found->clusters, MANY);
+    assert_true(isinf(found->apart));
+    imp_clustering_free(found);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -660,6 +683,7 @@ int main(void)
         cmocka_unit_test(odd_input),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(spherical_groups_are_counted_by_their_likelihood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
