@@ -93,23 +93,42 @@ def whole(options, shards, count):
             "sizes": [min(found["sizes"]), max(found["sizes"])]}
 
 
-def passes(options, path):
-    """Seconds of a pass, from the file and from memory: the difference of the least times of many
+def time_clusterings(options, points, kind, taken, before=None):
+    """Adds to `taken` the seconds of a clustering of one pass (kind_1) and of one of two (kind_2), each
+    preceded by before(); returns how many bytes each had to read from the disk."""
+    read = {}
+    for steps in (1, 2):
+        start = before() if before else None
+        seconds, usage, _ = run(
+            f"{options.imp} cluster {points} --method dp-means --lambda {LAMBDA} --json "
+            f"--memory 100000 -o {os.path.join(options.folder, 'labels.npy')} --steps {steps}",
+            shell=True, before=start)
+        taken.setdefault(f"{kind}_{steps}", []).append(round(seconds, 3))
+        read[f"{kind}_{steps}"] = usage.ru_inblock * 512
+    return read
+
+
+def time_from_memory(options, path, taken):
+    """The same for points in memory, where points from a pipe are held."""
+    run(f"cat {path} >/dev/null", shell=True)  # so that the pipe is as fast for both
+    time_clusterings(options, f"<(cat {path})", "memory", taken)
+
+
+def compare_passes(taken, kind):
+    """Seconds of a pass, of that kind and from memory: the difference of the least times of many
     turns, which are the least disturbed ones on a busy machine."""
-    words = "--method dp-means --lambda {} --json --memory 100000 -o {}".format(
-        LAMBDA, os.path.join(options.folder, "labels.npy"))
+    one = {k: min(taken[k + "_2"]) - min(taken[k + "_1"]) for k in (kind, "memory")}
+    return {f"pass_from_{kind}": round(one[kind], 3), "pass_in_memory": round(one["memory"], 3),
+            f"{kind}_over_memory": round(one[kind] / one["memory"], 3)}
+
+
+def passes(options, path):
+    """A pass over a file that the system has in memory, and one over points in memory."""
     taken = {}
     for _ in range(options.rounds):
-        for kind, points in (("file", path), ("memory", f"<(cat {path})")):
-            for steps in (1, 2):
-                seconds, _, _ = run(f"{options.imp} cluster {points} {words} --steps {steps}",
-                                    shell=True)
-                taken.setdefault(f"{kind}_{steps}", []).append(round(seconds, 3))
-    least = {key: min(values) for key, values in taken.items()}
-    one = {kind: least[kind + "_2"] - least[kind + "_1"] for kind in ("file", "memory")}
-    return {"bytes": os.path.getsize(path), "seconds": taken,
-            "pass_from_file": round(one["file"], 3), "pass_in_memory": round(one["memory"], 3),
-            "file_over_memory": round(one["file"] / one["memory"], 3)}
+        time_clusterings(options, path, "file", taken)
+        time_from_memory(options, path, taken)
+    return {"bytes": os.path.getsize(path), "seconds": taken, **compare_passes(taken, "file")}
 
 
 class Confined:
@@ -143,35 +162,22 @@ def forget(path):
 
 
 def disk(options, path):
-    """A pass over a file that is on the disk alone, and one over points in memory: each the difference
-    between clusterings of two passes and of one, the least of several turns."""
-    words = "--method dp-means --lambda {} --json --memory 100000 -o {}".format(
-        LAMBDA, os.path.join(options.folder, "labels.npy"))
+    """A pass over a file that is on the disk alone, and one over points in memory."""
     memory, size, taken, read = 1 << 28, os.path.getsize(path), {}, {}
     with Confined(memory) as group:
-        for _ in range(options.rounds):
+        def start():
             forget(path)
+            return group.join
+
+        for _ in range(options.rounds):
             seconds, _, _ = run(["dd", f"if={path}", "of=/dev/null", "bs=1M", "status=none"],
-                                before=group.join)
+                                before=start())
             taken.setdefault("dd", []).append(round(seconds, 3))
-            for steps in (1, 2):
-                forget(path)
-                seconds, usage, _ = run(
-                    [options.imp, "cluster", path, *words.split(), "--steps", str(steps)],
-                    before=group.join)
-                taken.setdefault(f"disk_{steps}", []).append(round(seconds, 3))
-                read[f"disk_{steps}"] = usage.ru_inblock * 512
-            run(f"cat {path} >/dev/null", shell=True)  # so that the pipe is as fast for both
-            for steps in (1, 2):
-                seconds, _, _ = run(f"{options.imp} cluster <(cat {path}) {words} --steps {steps}",
-                                    shell=True)
-                taken.setdefault(f"memory_{steps}", []).append(round(seconds, 3))
-    least = {key: min(values) for key, values in taken.items()}
-    one = {kind: least[kind + "_2"] - least[kind + "_1"] for kind in ("disk", "memory")}
+            read = time_clusterings(options, path, "disk", taken, before=start)
+            time_from_memory(options, path, taken)
     return {"bytes": size, "memory_of_group": memory, "seconds": taken, "bytes_read": read,
-            "disk_bytes_per_second": round(size / least["dd"]),
-            "pass_from_disk": round(one["disk"], 3), "pass_in_memory": round(one["memory"], 3),
-            "disk_over_memory": round(one["disk"] / one["memory"], 3)}
+            "disk_bytes_per_second": round(size / min(taken["dd"])),
+            **compare_passes(taken, "disk")}
 
 
 def predictions(options, path):
