@@ -4,7 +4,9 @@
  *
  * A sample of the points is taken one after the other, and each that is farther than the threshold
  * from all that started clusters before it starts one. How the number grew over the second half of
- * the sample tells how it will go on.
+ * the sample tells how it will go on. Where there are more clusters than the sample has points, few
+ * of them are met twice, and it seems that every point will start one; so a larger sample has to
+ * confirm what a small one says.
  */
 #include "methods/work.h"
 
@@ -19,7 +21,8 @@
 #include "methods/gaussian.h"
 
 enum {
-    SAMPLE = 512,  /* points */
+    SAMPLE = 512,  /* points, */
+    LARGE = 4096,  /* and those that confirm what these say */
     MANY = 16,     /* one cluster for so many points, or more, and the work counts as quadratic */
     OVERHEAD = 16, /* what a distance costs besides its dimensions, such as an exponential */
 };
@@ -42,9 +45,9 @@ void imp_notice_work(imp_work_notice *wanted, void *context)
 typedef struct trial {
     const imp_plan_of_work *plan;
     size_t count;
-    uint32_t number[SAMPLE]; /* its points, */
+    uint32_t number[LARGE];  /* its points, */
     const float *rows;       /* (count, dimensions) */
-    size_t leader[SAMPLE];   /* those that started clusters, */
+    size_t leader[LARGE];    /* those that started clusters, */
     size_t leaders, halfway; /* their number, and that of the first half */
     double compared, all;    /* pairs of a point and a leader: that may be compared, and all */
 } trial;
@@ -73,11 +76,11 @@ static void lead(trial *t, size_t i)
 }
 
 /* One point of each of as many equal intervals, shuffled. */
-static void draw(trial *t)
+static void draw(trial *t, size_t most)
 {
     size_t n = t->plan->source->count;
     imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, 2);
-    t->count = n < SAMPLE ? n : SAMPLE;
+    t->count = n < most ? n : most;
     for (size_t i = 0; i < t->count; i++) {
         size_t begin = imp_block_begin(n, t->count, i), end = imp_block_begin(n, t->count, i + 1);
         t->number[i] = (uint32_t)(begin + imp_random_below(&random, (uint32_t)(end - begin)));
@@ -95,11 +98,13 @@ static double extrapolate(const trial *t)
     return fmin(n, (double)t->leaders * pow(n / count, power));
 }
 
-static imp_status estimate(trial *t, imp_work *work, imp_error *error)
+static imp_status estimate(trial *t, size_t most, imp_work *work, imp_error *error)
 {
     const imp_plan_of_work *plan = t->plan;
     imp_reader reader;
-    draw(t);
+    t->leaders = t->halfway = 0;
+    t->compared = t->all = 0;
+    draw(t, most);
     imp_status status = imp_reader_create(&reader, plan->source, t->number, t->count, error);
     if (!status)
         status = imp_reader_read(&reader, 0, t->count, &t->rows, error);
@@ -121,6 +126,11 @@ static double products(const imp_work *work, size_t d)
 {
     double passes = work->passes > 0 ? (double)work->passes : 1;
     return passes * work->distances * (double)(d + OVERHEAD);
+}
+
+static bool is_quadratic(const imp_work *work, size_t d)
+{
+    return work->clusters >= work->points / MANY && products(work, d) >= moment;
 }
 
 static imp_status tell(imp_work *work, imp_error *error)
@@ -152,9 +162,9 @@ imp_status imp_foresee(const imp_plan_of_work *plan, imp_error *error)
     if (!t)
         return imp_fail_memory(error, "an estimate of the work");
     t->plan = plan;
-    imp_status status = estimate(t, &work, error);
+    imp_status status = estimate(t, SAMPLE, &work, error);
+    if (!status && is_quadratic(&work, d))
+        status = estimate(t, LARGE, &work, error);
     imp_release(t);
-    if (status || work.clusters < n / MANY || products(&work, d) < moment)
-        return status;
-    return tell(&work, error);
+    return status || !is_quadratic(&work, d) ? status : tell(&work, error);
 }

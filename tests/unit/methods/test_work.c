@@ -101,6 +101,22 @@ static void clusters_are_foreseen(void **state)
     assert_int_equal(of->times, 2);
 }
 
+/* More clusters than a small sample has points are not taken for one of each point. */
+static void a_thousand_clusters_are_not_told_of(void **state)
+{
+    enum { CLUSTERS = 1000, WIDTH = 40 };
+    data *of = *state;
+    for (size_t i = 0; i < POINTS; i++) {
+        size_t k = i * 7919 % CLUSTERS;
+        of->x[i * DIMENSIONS] += 100 * (float)(k % WIDTH);
+        of->x[i * DIMENSIONS + 1] += 100 * (float)(k / WIDTH);
+        for (size_t j = 0; j < DIMENSIONS; j++)
+            of->x[i * DIMENSIONS + j] -= (float)(30 * of->y[i]);
+    }
+    assert_int_equal(cluster(of, POINTS, 400, 0), IMP_OK);
+    assert_int_equal(of->times, 0);
+}
+
 /* Points are compared only with those of their class, which are half of them. */
 static void fits_are_foreseen(void **state)
 {
@@ -149,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(clusters_are_foreseen, make, end),
+        cmocka_unit_test_setup_teardown(a_thousand_clusters_are_not_told_of, make, end),
         cmocka_unit_test_setup_teardown(fits_are_foreseen, make, end),
         cmocka_unit_test_setup_teardown(additions_are_foreseen, make, end),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, make, end),
