@@ -24,7 +24,9 @@
 #include "kernels/kernels.h"
 #include "mpi/mpi_ranks.h"
 
-enum { PATIENCE = 2 }; /* seconds that a failed rank waits for the others to fail, too */
+/* Seconds that a failed rank waits for the others to fail, too. Rank 0 waits less than the others,
+ * so that it speaks for all that failed. */
+enum { PATIENCE = 2, PATIENCE_OF_OTHERS = 5 };
 
 /* ---- who is there ---- */
 
@@ -163,7 +165,7 @@ static int conclude(int status, const imp_ranks *ranks, bool *together)
     *together = all && MPI_Iallgather(&status, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD,
                                       &request) == MPI_SUCCESS;
     if (*together && status != EXIT_SUCCESS)
-        *together = wait_for(&request, PATIENCE);
+        *together = wait_for(&request, ranks->rank == 0 ? PATIENCE : PATIENCE_OF_OTHERS);
     else if (*together)
         *together = MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!*together)
