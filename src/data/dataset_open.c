@@ -59,18 +59,28 @@ static kind parse_name(const char *name, const char **path)
     return UNKNOWN;
 }
 
-bool imp_names_folder(const char *name, const char **path)
+/* How the dataset of a name is to be opened. "omniglot:FILE" may also be a pack of Omniglot. */
+static kind find_kind(const char *name, const char **path)
 {
     kind what = parse_name(name, path);
-    return what == FOLDER || (what == UNKNOWN && guess(*path) == FOLDER);
+    imp_kind packed;
+    if (what == UNKNOWN)
+        return guess(*path);
+    if (what != GLYPHS && what != VECTORS && imp_pack_kind(*path, &packed) &&
+        strcmp(packed.text, kind_names[what]) == 0)
+        return PACK;
+    return what;
+}
+
+bool imp_names_folder(const char *name, const char **path)
+{
+    return find_kind(name, path) == FOLDER;
 }
 
 imp_kind imp_dataset_kind_of(const char *name)
 {
     const char *path;
-    kind what = parse_name(name, &path);
-    if (what == UNKNOWN)
-        what = guess(path);
+    kind what = find_kind(name, &path);
     imp_kind found;
     if (what != PACK || !imp_pack_kind(path, &found))
         snprintf(found.text, sizeof found.text, "%s", kind_names[what]);
@@ -139,14 +149,16 @@ imp_status imp_dataset_open(const char *name, const imp_dataset_options *given, 
     if (status)
         return status;
     const char *path;
-    kind what = parse_name(name, &path);
+    kind what = find_kind(name, &path);
     if (what == GLYPHS && path != name)
         return imp_fail(error, IMP_EINVAL, "'%s': glyphs are made, not read, and have no path",
                         name);
     if (path[0] == '\0')
         return imp_fail(error, IMP_EINVAL, "'%s': the path of the dataset is empty", name);
-    if (what == UNKNOWN)
-        what = guess(path);
+    imp_kind packed;
+    if (what != PACK && what != VECTORS && path != name && imp_pack_kind(path, &packed))
+        return imp_fail(error, IMP_EINVAL, "'%s' is a pack of %s, not of %s", path, packed.text,
+                        kind_names[what]);
 
     imp_dataset *dataset = imp_allocate_zeroed(1, sizeof *dataset);
     if (dataset == NULL)

@@ -141,6 +141,16 @@ assert begin[1:4] == b"PNG" and width * 3 == height * 4, (width, height)
     [[ $stderr == *"the pack is damaged"* ]]
 }
 
+@test "a pack may be named as what it holds, and as nothing else" {
+    cd "$BATS_TEST_TMPDIR"
+    "$IMP" data export glyphs birds "${small[@]}"
+    "$IMP" data pack birds birds.pack
+    [ "$("$IMP" data info folder:birds.pack)" = "$("$IMP" data info birds.pack)" ]
+    run --separate-stderr "$IMP" data info mini-imagenet:birds.pack
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "imp data: 'birds.pack' is a pack of folder, not of mini-imagenet" ]
+}
+
 @test "export writes a folder that is the same data, with ink on paper" {
     cd "$BATS_TEST_TMPDIR"
     "$IMP" data export glyphs drawings "${small[@]}"
