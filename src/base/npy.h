@@ -45,6 +45,7 @@ typedef struct imp_npy_file {
     bool stream;           /* a pipe: elements can be read only once, in order */
     size_t position;       /* bytes of the pipe read so far */
     struct timespec stamp; /* modification time of the file when it was opened */
+    bool kept, lost;       /* some values read so far are not 0, and became 0 as floats */
 } imp_npy_file;
 
 /* Opens a file or a pipe; failures are those of imp_npy_load(). On failure *file is zeroed. Close
@@ -58,8 +59,9 @@ void imp_npy_rest(imp_npy_file *file);
 imp_status imp_npy_wake(imp_npy_file *file, imp_error *error);
 
 /* Reads rows begin .. begin + count - 1 of a file of two dimensions as floats. IMP_EINVAL for a
- * value that is not a finite float (names its row and column); IMP_EIO, also if the file was
- * truncated meanwhile; IMP_EFORMAT for a pipe that continues after its last row. */
+ * value that is not a finite float (names its row and column), and with the last row if all values
+ * were so small that they became 0; IMP_EIO, also if the file was truncated meanwhile; IMP_EFORMAT
+ * for a pipe that continues after its last row. */
 imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, float *rows,
                              imp_error *error);
 

@@ -232,6 +232,26 @@ imp_status imp_npy_wake(imp_npy_file *file, imp_error *error)
 
 enum { AT_ONCE = 4096 }; /* elements converted together */
 
+/* Notes whether floats keep anything of these values. */
+static void note_kept(imp_npy_file *file, const double *values, const float *floats, size_t count)
+{
+    for (size_t i = 0; i < count && !file->kept; i++) {
+        file->kept = floats[i] != 0;
+        file->lost |= !file->kept && values[i] != 0;
+    }
+}
+
+/* After the last row: fails if floats have kept nothing of the values. */
+static imp_status check_kept(const imp_npy_file *file, size_t end, imp_error *error)
+{
+    if (end < file->layout.shape[0] || file->kept || !file->lost)
+        return IMP_OK;
+    return imp_fail(error, IMP_EINVAL,
+                    "%s: all values are so small that 32-bit floats, as which points are kept, "
+                    "lose them; multiply all points by a number",
+                    file->path);
+}
+
 /* Reads elements first .. first + count - 1 as floats. *good is the number before the first that is
  * not finite, whose value is then in *bad. */
 static imp_status read_elements(imp_npy_file *file, size_t first, size_t count, float *floats,
@@ -249,6 +269,8 @@ static imp_status read_elements(imp_npy_file *file, size_t first, size_t count, 
         return cannot_read(file->path, "it was cut short while it was in use", error);
     *good = imp_to_floats(dtype, elements, count, floats);
     *bad = *good < count ? imp_element(dtype, elements, *good) : 0;
+    if (dtype == IMP_FLOAT64)
+        note_kept(file, elements, floats, *good);
     return IMP_OK;
 }
 
@@ -272,7 +294,7 @@ static imp_status read_columns(imp_npy_file *file, size_t begin, size_t count, f
                 rows[(from + i) * d + column] = floats[i];
         }
     }
-    return IMP_OK;
+    return check_kept(file, begin + count, error);
 }
 
 /* A pipe must end after its last row. */
@@ -294,9 +316,10 @@ imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, flo
     size_t d = file->layout.shape[1], first = begin * d, left = count * d, good;
     size_t most = file->layout.dtype == IMP_FLOAT32 ? left : AT_ONCE;
     double bad;
+    imp_status status;
     while (left > 0) {
         size_t part = left < most ? left : most;
-        imp_status status = read_elements(file, first, part, rows, &good, &bad, error);
+        status = read_elements(file, first, part, rows, &good, &bad, error);
         if (status)
             return status;
         if (good < part)
@@ -306,7 +329,8 @@ imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, flo
         rows += part;
         left -= part;
     }
-    if (file->stream && begin + count == file->layout.shape[0])
-        return check_end(file, error);
-    return IMP_OK;
+    status = check_kept(file, begin + count, error);
+    if (!status && file->stream && begin + count == file->layout.shape[0])
+        status = check_end(file, error);
+    return status;
 }

@@ -147,6 +147,14 @@ soft-kmeans-cluster, soft-kmeans-masked, dp-means, map-dp, em, nca, fixed-modes 
     npy bad.npy 'np.array([[0, 0], [1, -1e300]])'
     fails 1 "bad.npy: row 1, column 1 is -1e+300; points are kept as 32-bit floats, which go up to \
 3.40282e+38" --support s.npy --labels y.npy --query bad.npy
+    lost="all values are so small that 32-bit floats, as which points are kept, lose them; multiply all points by a number"
+    npy lost.npy 'np.load("s.npy").astype(float) * 1e-60'
+    fails 1 "lost.npy: $lost" --support lost.npy --labels y.npy --query q.npy
+    npy lost.npy 'np.asfortranarray(np.load("lost.npy"))'
+    fails 1 "lost.npy: $lost" --support s.npy --labels y.npy --query lost.npy
+    # Some values may be that small.
+    npy some.npy 'np.array([[0, 1e-60], [1, -1e-300]])'
+    "$IMP" classify --support s.npy --labels y.npy --query some.npy >/dev/null
     fails 1 "'imp' has no option 'learn-sigma'; prototypes and fixed-modes have" \
         --support s.npy --labels y.npy --query q.npy --learn-sigma
     npy bad.npy 'np.zeros((4, 0), "float32")'
