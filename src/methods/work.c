@@ -27,8 +27,9 @@ enum {
     OVERHEAD = 16, /* what a distance costs besides its dimensions, such as an exponential */
 };
 
-/* Products, in all passes, that take more than a moment: several seconds of one thread. */
-static const double moment = 1e10;
+/* Products, in all passes, that take more than a moment: several seconds of one thread. The estimate
+ * itself may take a part of one. */
+static const double moment = 1e10, part = 0.2;
 
 static _Thread_local imp_work_notice *notice;
 static _Thread_local void *notice_context;
@@ -150,6 +151,12 @@ static imp_status tell(imp_work *work, imp_error *error)
     return begin ? IMP_OK : imp_fail(error, IMP_EIO, "the work was not begun: it was declined");
 }
 
+/* Points of the sample that confirms a small one's estimate: fewer of many dimensions. */
+static size_t confirming(size_t d)
+{
+    return (size_t)fmin(LARGE, fmax(SAMPLE, sqrt(part * moment / (double)(d + OVERHEAD))));
+}
+
 imp_status imp_foresee(const imp_plan_of_work *plan, imp_error *error)
 {
     size_t n = plan->source->count, d = plan->source->dimensions;
@@ -163,8 +170,8 @@ imp_status imp_foresee(const imp_plan_of_work *plan, imp_error *error)
         return imp_fail_memory(error, "an estimate of the work");
     t->plan = plan;
     imp_status status = estimate(t, SAMPLE, &work, error);
-    if (!status && is_quadratic(&work, d))
-        status = estimate(t, LARGE, &work, error);
+    if (!status && is_quadratic(&work, d) && confirming(d) > SAMPLE && plan->clusters < n / MANY)
+        status = estimate(t, confirming(d), &work, error);
     imp_release(t);
     return status || !is_quadratic(&work, d) ? status : tell(&work, error);
 }
