@@ -275,7 +275,7 @@ static imp_status find_by_ward(imp_seeds *seeds, const sample *s, size_t wanted,
         status = imp_divide(s->rows, s->n, s->d, s->threads, g.assignment, &groups, error);
     if (!status)
         status = place_seeds(seeds, s, g.assignment, groups, error);
-    seeds->groups = count;
+    seeds->groups = seeds->spherical ? imp_spherical_initial(s->n) : count;
     imp_grouping_release(&g);
     return status;
 }

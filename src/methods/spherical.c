@@ -49,6 +49,8 @@ static const double hidden = 0.96;
 /* Of all points, what may still move when shares count as settled; shares below which a group has
  * nothing of a point, and a group nothing at all. */
 static const double settled = 0.003, least_share = 1e-6, least_weight = 0.5;
+/* Times the spread of the points is larger than their noise, at most: beyond it is rounding. */
+static const double largest_ratio = 1e6;
 /* A grouping was chosen to be likely, so more evidence is required than for two groups as such. */
 static const double chosen = 10;
 
@@ -289,7 +291,7 @@ static void find_groups(fit *f, pair *pairs, bool *gone)
         if (f->count == 1)
             break;
         estimate(f);
-        if (!(f->ratio > 0) || fabs(f->sigma / before - 1) < 0.005)
+        if (!(f->sigma > 0) || !(f->ratio > 0) || fabs(f->sigma / before - 1) < 0.005)
             break;
     }
 }
@@ -343,7 +345,7 @@ static bool begins_as_noise(fit *f, const float *reduced, size_t q, double *room
     }
     f->sigma = hidden * sum / (double)(f->d - q);
     f->ratio = f->sigma > 0 ? f->spread / (double)f->d / f->sigma - 1 : 0;
-    return f->ratio > 0 && vary_as_noise(room, f->n, (double)(f->d - q));
+    return f->ratio > 0 && f->ratio < largest_ratio && vary_as_noise(room, f->n, (double)(f->d - q));
 }
 
 /* Whether what the groups leave is noise; their points' shares become 0 or 1. */
@@ -429,12 +431,18 @@ static imp_status begin_groups(fit *f, const int32_t *group, imp_error *error)
     return IMP_OK;
 }
 
+size_t imp_spherical_initial(size_t n)
+{
+    size_t small = n / SMALL_GROUP, usual = n / GROUP;
+    if (small <= FEW_GROUPS)
+        return small;
+    return usual < FEW_GROUPS ? FEW_GROUPS : usual;
+}
+
 static imp_status run(fit *f, const float *reduced, size_t q, int32_t *group, double *room,
                       bool *found, imp_error *error)
 {
-    size_t small = f->n / SMALL_GROUP;
-    f->count = small < FEW_GROUPS ? small : f->n / GROUP;
-    f->count = f->count < FEW_GROUPS && small > FEW_GROUPS ? FEW_GROUPS : f->count;
+    f->count = imp_spherical_initial(f->n);
     imp_status status = imp_ward(reduced, f->n, q, f->count, f->threads, group, error);
     if (!status)
         status = begin_groups(f, group, error);
@@ -448,7 +456,7 @@ static imp_status run(fit *f, const float *reduced, size_t q, int32_t *group, do
         status = imp_fail_memory(error, "groups of points");
     imp_release(pairs);
     imp_release(gone);
-    *found = !status && f->count > 1;
+    *found = !status && f->count > 1 && f->sigma > 0;
     return *found ? ends_as_noise(f, group, room, found, error) : status;
 }
 

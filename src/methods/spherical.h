@@ -11,6 +11,9 @@
 
 #include <imp/status.h>
 
+/* The number of groups that it begins with. */
+size_t imp_spherical_initial(size_t n);
+
 /* rows (n, d) are the points and reduced (n, q), q < d, their principal components that exceed
  * noise, at another scale (imp_principal_components()). If the points are such groups, *found is
  * true, group(n) holds the group of each point and *groups their number; otherwise *found is false,

@@ -656,6 +656,7 @@ static void spherical_groups_are_counted_by_their_likelihood(void **state)
     assert_int_equal(found->choice, IMP_CLUSTER_LIKELY);
     assert_int_equal(found->clusters, MANY);
     assert_true(isinf(found->apart));
+    assert_true(found->groups > MANY && found->groups < MANY * SIZE);
     imp_clustering_free(found);
     free(x);
 }

@@ -108,6 +108,25 @@ static void noise_and_other_shapes_are_left_alone(void **state)
     free(longer);
 }
 
+/* Points that coincide have no noise, and rounding is none. */
+static void points_that_coincide_are_left_alone(void **state)
+{
+    (void)state;
+    int32_t group[10 * EACH];
+    float *x = draw(10, SPHERE, 5);
+    const double widths[] = {0, 1e-7, 1e-5};
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        for (size_t i = 0; i < sizeof group / sizeof *group; i++)
+            for (size_t j = 0; j < DIMENSIONS; j++) {
+                float *value = &x[i * DIMENSIONS + j];
+                float center = x[i / EACH * EACH * DIMENSIONS + j];
+                *value = (float)(center + widths[w] * (*value - center));
+            }
+        assert_int_equal(count_groups(x, sizeof group / sizeof *group, 2, group), 0);
+    }
+    free(x);
+}
+
 /* Neither the number of threads nor the unit of the points matters. */
 static void groups_are_the_same(void **state)
 {
@@ -144,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_found),
         cmocka_unit_test(noise_and_other_shapes_are_left_alone),
+        cmocka_unit_test(points_that_coincide_are_left_alone),
         cmocka_unit_test(groups_are_the_same),
         cmocka_unit_test(every_allocation_may_fail),
     };
