@@ -259,7 +259,7 @@ class DPMeans(_Clusterer):
         How that came about: `by` is 'given', 'apart' (points held out told groups apart), 'wanted',
         'gap' (of few points) or 'likely' (groups of spherical noise); `sampled` points were looked
         at, which began as `groups`, and `apart` is the evidence, in nats, that the least clear two
-        of the clusters are two.
+        of the clusters are two, infinite where `by` is not 'apart'.
     inertia_ : float
         Sum of the squared distances of the points to their centers.
     objective_ : float

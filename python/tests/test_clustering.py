@@ -62,6 +62,17 @@ class Clusters(unittest.TestCase):
                 labels = clusterer(**parameters).fit_predict(x)
                 self.assertEqual(metrics.adjusted_rand(y, labels), 1, (clusterer, parameters))
 
+    def test_spherical_noise_in_many_dimensions(self):
+        y = np.arange(400) % 10
+        x = np.random.default_rng(1).normal(size=(400, 256)) + 6 / np.sqrt(2) * np.eye(256)[y]
+        for clusterer in CLUSTERERS.values():
+            model = clusterer().fit(x)
+            self.assertGreater(metrics.adjusted_rand(y, model.labels_), 0.8)
+            self.assertEqual(len(model.cluster_centers_), 10)
+            self.assertEqual(model.choice_["by"], "likely")
+            self.assertEqual(model.choice_["apart"], np.inf)
+            self.assertTrue(10 < model.choice_["groups"] < 400)
+
     def test_what_is_known_of_some_points(self):
         x, y = blobs(2, classes=6, modes=1, each=20, spread=30)
         for clusterer in CLUSTERERS.values():

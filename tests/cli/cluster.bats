@@ -25,6 +25,15 @@ setup() {
     done
 }
 
+@test "cluster: spherical noise in many dimensions is counted by its likelihood" {
+    npy wide.npy '(np.random.RandomState(3).randn(400, 256) + 6 / np.sqrt(2) * np.eye(256)[np.arange(400) % 10]).astype("float32")'
+    run --separate-stderr "$IMP" cluster wide.npy --json
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "imp cluster: 400 of 400 points chose: they are most likely spherical noise around 10 centers" ]
+    json 'o["clusters"] == 10 and o["choice"]["by"] == "likely" and o["choice"]["apart"] is None'
+    json '10 < o["choice"]["groups"] < 400'
+}
+
 @test "cluster, metrics: labels may be texts" {
     npy names.npy 'np.array(["ape", "bee", "cat", "dog"])[np.arange(100) % 4]'
     /usr/bin/python3 -c 'import numpy
