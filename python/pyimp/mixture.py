@@ -218,6 +218,8 @@ class InfiniteMixturePrototypes(  # pyright: ignore[reportIncompatibleVariableOv
                 "metric and variance are the usual ones and were not chosen",
                 stacklevel=2,
             )
+        if choice.every_point:
+            warnings.warn("every labelled point became a cluster, so the nearest one decides", stacklevel=2)
         least = 1 / (choice.open_set_points + 1)
         if self.open_set and 0 < self.open_set_rate < least < 1:
             warnings.warn(

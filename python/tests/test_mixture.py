@@ -418,6 +418,13 @@ class Choosing(Case):
         with self.assertWarnsRegex(UserWarning, "the labels say little"):
             InfiniteMixturePrototypes().fit([[0, 0], [1, 1]], [0, 1])
 
+    def test_a_cluster_of_every_point_is_a_warning(self):
+        x = np.random.default_rng(1).uniform(0, 8, size=(200, 2))
+        y = np.sum(np.floor(x), axis=1) % 2  # a chessboard has no clusters to speak of
+        with self.assertWarnsRegex(UserWarning, "every labelled point became a cluster"):
+            model = InfiniteMixturePrototypes().fit(x, y)
+        self.assertTrue(model.choice_["every_point"])
+
     def test_a_rate_of_known_points_is_none_of_the_classes(self):
         rng = np.random.default_rng(1)
         y = np.arange(600) % 3
