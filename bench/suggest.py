@@ -136,7 +136,9 @@ def write(report, folder):
         lines.append("|---|" + "---|" * len(stops))
         for name, values in row["accuracy"].items():
             lines.append(f"| {name} | " + " | ".join(f"{100 * v:.1f}" for v in values) + " |")
-    lines += ["", "![labels against accuracy](suggest.svg)", "", "## An answer and the next question", ""]
+    lines += ["", "![labels against accuracy](suggest.svg)"]
+    if report["times"]:
+        lines += ["", "## An answer and the next question", ""]
     for row in report["times"]:
         lines.append(
             f"- {row['points']} points of 64 dimensions, {row['answers']} answers: "
