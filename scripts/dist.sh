@@ -3,15 +3,17 @@
 # source archive, the Debian packages, and the checksums of all.
 #
 #   scripts/dist.sh
+#
+# Exits with 77 if there are changes that are not committed, or if PyPI cannot be reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fail() {
+fail() { # SENTENCE [STATUS]
     echo "scripts/dist.sh: $1" >&2
-    exit 1
+    exit "${2:-1}"
 }
 
-[ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed; a release is of commits"
+[ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed; a release is of commits" 77
 version=$(sed -nE 's/.*IMP_VERSION_STRING "(.*)"/\1/p' include/imp/version.h)
 grep -q "^## \[$version\]" CHANGELOG.md || fail "CHANGELOG.md has no notes of version $version"
 dist=build/dist

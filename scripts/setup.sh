@@ -15,7 +15,7 @@ packages_of() {
         libheif-examples libopenmpi-dev llvm man-db mandoc openmpi-bin python3-matplotlib python3-numpy python3-pandas python3-pil python3-pip \
         python3-setuptools python3-sklearn python3-wheel strace ;;
     long) echo chromium debootstrap doxygen fish gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libmpich-dev lintian \
-        mpich musl-tools python3-sphinx qemu-user zsh ;;
+        mpich musl-tools python3-sphinx python3-torch qemu-user zsh ;;
     wheel) echo libbz2-dev liblzma-dev libzstd-dev python3-venv zlib1g-dev ;;
     package) echo dpkg-dev file libopenmpi-dev ;;
     bench) echo g++ libdnnl-dev libopenblas0-openmp python3-dev python3-faiss python3-matplotlib \
