@@ -345,7 +345,8 @@ static bool begins_as_noise(fit *f, const float *reduced, size_t q, double *room
     }
     f->sigma = hidden * sum / (double)(f->d - q);
     f->ratio = f->sigma > 0 ? f->spread / (double)f->d / f->sigma - 1 : 0;
-    return f->ratio > 0 && f->ratio < largest_ratio && vary_as_noise(room, f->n, (double)(f->d - q));
+    return f->ratio > 0 && f->ratio < largest_ratio &&
+           vary_as_noise(room, f->n, (double)(f->d - q));
 }
 
 /* Whether what the groups leave is noise; their points' shares become 0 or 1. */

@@ -27,8 +27,8 @@ enum {
     OVERHEAD = 16, /* what a distance costs besides its dimensions, such as an exponential */
 };
 
-/* Products, in all passes, that take more than a moment: several seconds of one thread. The estimate
- * itself may take a part of one. */
+/* Products, in all passes, that take more than a moment: several seconds of one thread. The
+ * estimate itself may take a part of one. */
 static const double moment = 1e10, part = 0.2;
 
 static _Thread_local imp_work_notice *notice;
