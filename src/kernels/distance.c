@@ -1,10 +1,13 @@
 /*
- * distance.c - squared distances in double precision, to the same bits in every variant.
+ * distance.c - squared distances in double precision, and log densities of them, to the same bits
+ * in every variant.
  *
  * Decisions depend on these distances, so they must not depend on the instruction set or on how
  * many are computed together: the sums are those of imp_squared_distance() (methods/gaussian.h),
  * and this file is compiled without fused multiplications (src/CMakeLists.txt).
  */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernels/variants.h"
@@ -117,4 +120,33 @@ void VARIANT(distances_from)(size_t dimensions, const double *mean, const float 
                              const uint32_t *which, size_t count, double *distances)
 {
     measure_all(dimensions, rows, false, mean, true, which, count, distances);
+}
+
+INLINE wide larger_double(wide a, wide b)
+{
+    wide_mask first = a > b;
+    return (wide)(((wide_mask)a & first) | ((wide_mask)b & ~first));
+}
+
+double VARIANT(log_densities)(size_t count, const double *distance, double offset, double divisor,
+                              double *density)
+{
+    wide most = spread(-INFINITY), least = spread(-DBL_MAX);
+    double best = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
+    size_t whole = count / DOUBLES * DOUBLES;
+    for (size_t i = 0; i < whole; i += DOUBLES) {
+        wide here = spread(offset) - *(const wide_unaligned *)(distance + i) / spread(divisor);
+        here = larger_double(here, least);
+        *(wide_unaligned *)(density + i) = here;
+        most = larger_double(here, most);
+    }
+    for (size_t i = whole; i < count; i++) {
+        double here = offset - distance[i] / divisor;
+        density[i] = here > -DBL_MAX ? here : -DBL_MAX;
+        best = density[i] > best ? density[i] : best;
+    }
+    *(wide *)lanes = most;
+    for (size_t l = 0; l < DOUBLES; l++)
+        best = lanes[l] > best ? lanes[l] : best;
+    return best;
 }

@@ -34,7 +34,8 @@ enum {
 };
 
 #define IMP_MOST_ROUNDING 0.51 /* half a step, plus float rounding */
-#define IMP_BYTE_ROUNDING 1e-4 /* float rounding, in steps, beyond the reported byte rounding */
+#define IMP_ROW_ROUNDING 0.01  /* float rounding of a row, in steps, beyond what is reported */
+#define IMP_BYTE_ROUNDING 1e-4 /* the same of each coordinate of a byte row */
 #define IMP_LEAST_SCORE                                                      \
     (INT32_MIN + 256) /* centers score higher, places without a center lower \
                        */
@@ -214,18 +215,20 @@ typedef struct imp_kernels {
      * IMP_MOST_ROUNDING of a step each, plus up to IMP_HALF_SQUARE_ERROR. */
 
     /* |x - origin|^2, and the quantised row of that difference: imp_row_halves() numbers. per_step
-     * is the reciprocal of the step. */
+     * is the reciprocal of the step. Rounding returns the sum of squared quantisation errors of all
+     * coordinates, in steps. */
     float (*nearest_square)(size_t dimensions, const float *x, const float *origin);
-    void (*nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
-                          int16_t *row);
+    float (*nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                           int16_t *row);
 
     /* Centers are packed in panels of nearest_width centers, nearest_panel() numbers each.
      * nearest_pack() packs up to one panel of centers, given as rows of floats in steps; where
-     * there[i] is false (NULL: none is) the place stays empty. */
+     * there[i] is false (NULL: none is) the place stays empty. It returns the largest sum of
+     * squared quantisation errors of a center. */
     size_t nearest_width;
     size_t (*nearest_panel)(size_t dimensions);
-    void (*nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
-                         int32_t *panel);
+    double (*nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
+                           int32_t *panel);
 
     /* Compares points with centers begin .. end-1; `begin` starts a panel. `rows` has room for
      * IMP_NEAREST_POINTS rows, all of which are read even if there are fewer points. `ratio`, at
@@ -257,9 +260,7 @@ typedef struct imp_kernels {
 
     /* The same in half the time with 8-bit coordinates, from -127 to 127 steps, if the processor
      * has instructions for it (nearest_bytes_pay()). nearest_extent() is the largest |x - origin|
-     * of a coordinate. nearest_round_bytes() writes imp_row_bytes() bytes and returns the sum of
-     * squared quantisation errors of all coordinates, in steps; nearest_pack_bytes() returns the
-     * largest such sum of the centers. */
+     * of a coordinate; nearest_round_bytes() writes imp_row_bytes() bytes. */
     bool (*nearest_bytes_pay)(void);
     float (*nearest_extent)(size_t dimensions, const float *x, const float *origin);
     float (*nearest_round_bytes)(size_t dimensions, const float *x, const float *origin,
@@ -284,7 +285,7 @@ typedef struct imp_kernels {
 
     /* share[i] = exp(offset + slope * (scores[i] - zero_score)), 0 where a score is below
      * IMP_LEAST_SCORE, for a multiple of `lanes` scores, none of which exceeds zero_score by more
-     * than a few. Adds the shares of at most limit / 4^s to tail[s]. `scores` and `share` are
+     * than a few. Adds the shares of at most limit / 2^s to tail[s]. `scores` and `share` are
      * aligned to 64 bytes. */
     void (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
                            float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
@@ -296,6 +297,11 @@ typedef struct imp_kernels {
     /* The same from one mean to many points: distances[i] = |row which[i] of rows - mean|^2. */
     void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
                            const uint32_t *which, size_t count, double *distances);
+
+    /* density[i] = offset - distance[i] / divisor, but no less than -DBL_MAX, to the same bits in
+     * every variant. Returns the largest; -INFINITY if there is none. */
+    double (*log_densities)(size_t count, const double *distance, double offset, double divisor,
+                            double *density);
 
     /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
      * place of a float. */

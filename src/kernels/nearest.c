@@ -27,18 +27,27 @@ float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *or
     return rough_total(sum) + rest;
 }
 
-void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
-                            int16_t *row)
+float VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                             int16_t *row)
 {
+    vec lost = zero();
+    float rest = 0;
     size_t j = 0;
     for (; j + LANES <= dimensions; j += LANES) {
-        vec difference = load_unaligned(x + j) - load_unaligned(origin + j);
-        store_halves(row + j, round_to_whole(difference * splat(per_step)));
+        vec exact = (load_unaligned(x + j) - load_unaligned(origin + j)) * splat(per_step);
+        mask whole = round_to_whole(exact);
+        vec fraction = exact - __builtin_convertvector(whole, vec);
+        lost += fraction * fraction;
+        store_halves(row + j, whole);
     }
-    for (; j < dimensions; j++)
-        row[j] = (int16_t)lrintf((x[j] - origin[j]) * per_step);
+    for (; j < dimensions; j++) {
+        float exact = (x[j] - origin[j]) * per_step, whole = rintf(exact);
+        rest += (exact - whole) * (exact - whole);
+        row[j] = (int16_t)whole;
+    }
     for (; j < imp_row_halves(dimensions); j++)
         row[j] = 0;
+    return rough_total(lost) + rest;
 }
 
 /* ---- panels ---- */
@@ -51,23 +60,27 @@ size_t VARIANT(nearest_panel)(size_t dimensions)
 /* A panel holds its centers' -|c|^2 / 2 as floats, then their coordinates, two dimensions at a
  * time.
  */
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
-                           int32_t *panel)
+double VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers,
+                             const bool *there, int32_t *panel)
 {
     memset(panel, 0, VARIANT(nearest_panel)(dimensions) * sizeof *panel);
     float start[WIDTH];
     int16_t *halves_of = (int16_t *)(panel + WIDTH);
+    double most_lost = 0;
     for (size_t i = 0; i < WIDTH; i++) {
-        double square = 0;
+        double square = 0, lost = 0;
         bool is_there = i < count && (!there || there[i]);
         for (size_t j = 0; is_there && j < dimensions; j++) {
-            float coordinate = centers[i * dimensions + j];
-            halves_of[(j / 2 * WIDTH + i) * 2 + j % 2] = (int16_t)lrintf(coordinate);
-            square += (double)coordinate * coordinate;
+            double exact = centers[i * dimensions + j], whole = rint(exact);
+            halves_of[(j / 2 * WIDTH + i) * 2 + j % 2] = (int16_t)whole;
+            square += exact * exact;
+            lost += (exact - whole) * (exact - whole);
         }
         start[i] = is_there ? (float)(-square / 2) : -INFINITY;
+        most_lost = lost > most_lost ? lost : most_lost;
     }
     memcpy(panel, start, sizeof start);
+    return most_lost;
 }
 
 /* ---- the best two ---- */

@@ -204,9 +204,9 @@ void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_s
         e = keep(score >= IMP_LEAST_SCORE, e);
         *(vec *)(share + i) = e;
         first += keep(e <= splat(limit), e);
-        second += keep(e <= splat(limit / 4), e);
-        third += keep(e <= splat(limit / 16), e);
-        fourth += keep(e <= splat(limit / 64), e);
+        second += keep(e <= splat(limit / 2), e);
+        third += keep(e <= splat(limit / 4), e);
+        fourth += keep(e <= splat(limit / 8), e);
     }
     tail[0] += rough_total(first);
     tail[1] += rough_total(second);

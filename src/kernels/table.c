@@ -43,6 +43,7 @@ const imp_kernels VARIANT(kernels) = {
     .nearest_shares = VARIANT(nearest_shares),
     .distances = VARIANT(distances),
     .distances_from = VARIANT(distances_from),
+    .log_densities = VARIANT(log_densities),
     .shares = VARIANT(shares),
     .scale_shares = VARIANT(scale_shares),
     .normalize = VARIANT(normalize),

@@ -48,11 +48,11 @@ void VARIANT(first_forward)(const imp_padded *in, const float *weights, const fl
 void VARIANT(first_backward)(const imp_padded *in, const float *dpooled, const uint8_t *winner,
                              double *sum_dz, double *products, float *scratch);
 float VARIANT(nearest_square)(size_t dimensions, const float *x, const float *origin);
-void VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
-                            int16_t *row);
+float VARIANT(nearest_round)(size_t dimensions, const float *x, const float *origin, float per_step,
+                             int16_t *row);
 size_t VARIANT(nearest_panel)(size_t dimensions);
-void VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers, const bool *there,
-                           int32_t *panel);
+double VARIANT(nearest_pack)(size_t count, size_t dimensions, const float *centers,
+                             const bool *there, int32_t *panel);
 void VARIANT(nearest)(size_t points, size_t dimensions, const int16_t *rows, float ratio,
                       size_t begin, size_t end, const int32_t *packed, int32_t *leaders,
                       int32_t *center, int32_t *best, int32_t *second);
@@ -82,6 +82,8 @@ void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances);
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances);
+double VARIANT(log_densities)(size_t count, const double *distance, double offset, double divisor,
+                              double *density);
 void VARIANT(shares)(size_t count, const double *score, double most, float *share);
 size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
 void VARIANT(normalize)(size_t count, double most, double *score);

@@ -104,6 +104,7 @@ enum {
     SMALL_GROUP = 12,      /* points whose scores stay in the L1 cache */
     SMALL = 1 << 19,       /* bytes of columns that stay in the L2 cache */
     LEAST_LOGARITHM = -60, /* of the terms that imp_kernels.nearest_shares() adds up */
+    FIRST_HALVING = 2,     /* tails are tried from a fourth of their limit on */
     MOST_ERROR = 80,       /* above it, shares relative to the approximate best are not used */
 };
 
@@ -132,6 +133,7 @@ typedef struct workspace {
     double *candidate_distance;
     double *candidate_density;
     float *candidate_share;
+    bool alone; /* no two candidates are of one class */
 
     /* Of the points at hand: by how much two log densities of one can change places, and the
      * logarithm of what all classes may have together that stay rough; that itself, and how far
@@ -145,6 +147,7 @@ typedef struct job {
     const imp_clusters *clusters;
     size_t way;
     bool open_set, rough; /* whether columns are used */
+    bool alike;           /* all clusters are columns of one section */
     bool bytes;           /* with 8 bits */
     size_t group;         /* points scored together */
     imp_columns columns;
@@ -186,7 +189,8 @@ static double share_out(const job *work, workspace *w, size_t r, double most)
         imp_density_line line = imp_columns_density(section, &w->points, r);
         double offset = line.base + line.slope * w->largest[s] - most;
         kernels->nearest_shares(end - first, w->maximum + first, w->largest[s], (float)line.slope,
-                                (float)offset, (float)w->limit_share, w->slot_share + first, tail);
+                                (float)offset, (float)w->limit_share / (1 << FIRST_HALVING),
+                                w->slot_share + first, tail);
     }
     w->share = columns->ordered ? w->slot_share : w->largest_share;
     if (!columns->ordered) {
@@ -197,11 +201,11 @@ static double share_out(const job *work, workspace *w, size_t r, double most)
                 *share = *share > w->slot_share[slot] ? *share : w->slot_share[slot];
             }
     }
-    size_t fourths = 0;
-    while (fourths < IMP_TAIL_STEPS && !(tail[fourths] <= (float)w->limit_share))
-        fourths++;
-    bool known = w->limit > LEAST_LOGARITHM && fourths < IMP_TAIL_STEPS;
-    return known ? (double)fourths * log(4) - w->limit : w->widest;
+    size_t step = 0;
+    while (step < IMP_TAIL_STEPS && !(tail[step] <= (float)w->limit_share))
+        step++;
+    bool known = w->limit > LEAST_LOGARITHM && step < IMP_TAIL_STEPS;
+    return known ? (double)(step + FIRST_HALVING) * log(2) - w->limit : w->widest;
 }
 
 /* Collects the clusters of a slot that score at least `close`. */
@@ -219,6 +223,25 @@ static size_t collect_slot(const imp_columns *columns, const workspace *w, const
             class[found++] = (uint32_t)columns->slot_class[slot];
         }
     return found;
+}
+
+/* Collects the best cluster of each listed slot; false if a second best is no more than `apart`
+ * below it. */
+static bool collect_best(const imp_columns *columns, const workspace *w, size_t first, size_t slots,
+                         int64_t apart, uint32_t *restrict candidate, uint32_t *restrict class)
+{
+    const uint32_t *column = columns->column + first;
+    const int32_t *slot_class = columns->slot_class + first, *cluster = columns->cluster;
+    const int32_t *maximum = w->maximum + first, *second = w->second + first, *row = w->row + first;
+    size_t lanes = columns->frame.kernels->lanes;
+    bool rivals = false;
+    for (size_t i = 0; i < slots; i++) {
+        size_t slot = w->slot[i];
+        candidate[i] = (uint32_t)cluster[column[slot] + (size_t)row[slot] * lanes];
+        class[i] = (uint32_t)slot_class[slot];
+        rivals |= (int64_t)maximum[slot] - second[slot] <= apart;
+    }
+    return !rivals;
 }
 
 /* Collects every cluster that may be the best of a class whose score is no less than `least`. */
@@ -242,6 +265,10 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
                                              imp_columns_whole(line, least), w->slot);
         double whole = w->error / line.slope + 2;
         int64_t apart = whole < INT32_MAX ? (int64_t)whole + 1 : INT32_MAX;
+        w->alone = columns->single && work->alike &&
+                   collect_best(columns, w, first, slots, apart, w->candidate, w->class);
+        if (w->alone)
+            return slots;
         for (size_t i = 0; i < slots; i++) {
             size_t slot = first + w->slot[i];
             int64_t close = w->maximum[slot] - apart;
@@ -260,11 +287,13 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
 static double decide(const job *work, workspace *w, size_t count, decision *made)
 {
     const imp_clusters *clusters = work->clusters;
+    const imp_section *section = work->columns.section;
     double *density = w->candidate_density, best = -INFINITY;
-    bool alike = work->columns.sections == 1 && work->columns.strays == 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t c =
-            alike ? w->candidate[0] : w->candidate[i]; /* all have the same density parameters */
+    if (work->alike)
+        best = work->columns.frame.kernels->log_densities(
+            count, w->candidate_distance, section->offset, 2 * section->sigma, density);
+    for (size_t i = 0; i < count && !work->alike; i++) {
+        size_t c = w->candidate[i];
         double here = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
         density[i] = larger(here, -DBL_MAX);
         best = larger(best, density[i]);
@@ -292,8 +321,8 @@ static void write_probabilities(const job *work, workspace *w, size_t count, dou
     }
     kernels->shares(count, w->candidate_density, most, w->candidate_share);
     for (size_t i = 0; i < count; i++)
-        w->share[w->class[i]] = 0;
-    for (size_t i = 0; i < count; i++) {
+        w->share[w->class[i]] = w->alone ? w->candidate_share[i] : 0;
+    for (size_t i = 0; i < count && !w->alone; i++) {
         float *share = &w->share[w->class[i]];
         *share = *share > w->candidate_share[i] ? *share : w->candidate_share[i];
     }
@@ -486,6 +515,7 @@ imp_status imp_decide_all(const imp_clusters *clusters, size_t way, bool open_se
             status = imp_columns_create(&work.columns, clusters, way, open_set || way == 0, origin,
                                         radius, error);
         work.rough = work.columns.sections > 0;
+        work.alike = work.columns.sections == 1 && work.columns.strays == 0;
         if (work.columns.count * clusters->dimensions * sizeof(int16_t) <= SMALL)
             work.group = SMALL_GROUP;
         if (!status && work.rough && clusters->dimensions <= IMP_MOST_BYTES &&

@@ -180,7 +180,7 @@ static imp_status pack(imp_columns *columns, const imp_clusters *clusters, bool 
         imp_release(rows);
         return imp_fail_memory(error, "the clusters");
     }
-    double lost = 0; /* largest squared quantisation error of bytes */
+    double lost = 0; /* largest squared quantisation error */
     for (size_t first = 0; first < columns->count; first += width) {
         int32_t *to = *packed + first / width * panel;
         bool there[IMP_MOST_NEAREST_WIDTH];
@@ -192,13 +192,13 @@ static imp_status pack(imp_columns *columns, const imp_clusters *clusters, bool 
                     (float)((imp_clusters_mean(clusters, (size_t)c)[j] - frame->origin[j]) *
                             per_step);
         }
-        if (bytes)
-            lost = fmax(lost, kernels->nearest_pack_bytes(width, d, rows, there, to));
-        else
-            kernels->nearest_pack(width, d, rows, there, to);
+        lost = fmax(lost, bytes ? kernels->nearest_pack_bytes(width, d, rows, there, to)
+                                : kernels->nearest_pack(width, d, rows, there, to));
     }
     if (bytes)
-        frame->lost = (sqrt(lost) + IMP_BYTE_ROUNDING * sqrt((double)d)) / per_step;
+        frame->lost_of_bytes = imp_lost_by_packing_bytes(lost, (double)d, per_step);
+    else
+        frame->lost = imp_lost_by_packing(lost, per_step);
     imp_release(rows);
     return IMP_OK;
 }

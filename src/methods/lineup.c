@@ -103,6 +103,8 @@ static void pack(imp_lineup *line)
 {
     size_t d = line->frame.dimensions, width = line->frame.kernels->nearest_width;
     double per_step = IMP_LONGEST_ROW / line->frame.reach;
+    if (line->packed_count == 0)
+        line->frame.lost = 0;
     for (size_t first = line->packed_count / width * width; first < line->count; first += width) {
         size_t count = line->count - first < width ? line->count - first : width;
         for (size_t i = 0; i < count; i++) {
@@ -115,7 +117,9 @@ static void pack(imp_lineup *line)
                 line->rows[i * d + j] = (float)((mean[j] - line->frame.origin[j]) * factor);
         }
         size_t panel = first / width * line->frame.kernels->nearest_panel(d);
-        line->frame.kernels->nearest_pack(count, d, line->rows, NULL, line->packed + panel);
+        double lost =
+            line->frame.kernels->nearest_pack(count, d, line->rows, NULL, line->packed + panel);
+        line->frame.lost = fmax(line->frame.lost, imp_lost_by_packing(lost, per_step));
     }
     line->packed_count = line->count;
 }

@@ -35,7 +35,22 @@ static bool can_be_squared(double length)
     return length > LEAST_LENGTH && length < MOST_LENGTH;
 }
 
+/* The error of a squared distance of point r, of which its row has lost that distance and a
+ * cluster's row no more than the other: with the parts e and f lost, a product xc lacks xf + ec. */
+static double rounding_error(const imp_frame *frame, const imp_rounded *points, size_t r,
+                             double lost, double lost_of_cluster)
+{
+    double relative = square_error((double)frame->dimensions);
+    double length = points->length[r] * (1 + relative) + lost;
+    return 2 * (lost * frame->reach + length * lost_of_cluster) + relative * points->square[r];
+}
+
 /* ---- 16 bits ---- */
+
+double imp_lost_by_packing(double lost_square, double per_step)
+{
+    return (sqrt(lost_square) + IMP_ROW_ROUNDING) / per_step;
+}
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points)
 {
@@ -48,22 +63,25 @@ void imp_round_points(const imp_frame *frame, imp_rounded *points)
                        .per_step = 1 / step,
                        .ratio = center_step / step,
                        .unit = unit};
-    /* Rows x and c lack the fractions e and f of a step, so a product xc lacks (x + e)f + ec, where
-     * |e| and |f| are at most: */
-    double lost = IMP_MOST_ROUNDING * sqrt(d);
-    double error = unit * (lost * (IMP_LONGEST_ROW + lost) + IMP_HALF_SQUARE_ERROR);
-    double per_length = unit * lost / step, per_square = square_error(d);
     for (size_t r = 0; r < points->count; r++) {
         points->inside[r] = points->inside[r] && points->by.usable;
-        points->error[r] = error + per_length * points->length[r] + per_square * points->square[r];
-        if (points->inside[r])
-            frame->kernels->nearest_round(frame->dimensions, points->point[r], frame->origin,
-                                          (float)points->by.per_step,
-                                          points->rows + r * imp_row_halves(frame->dimensions));
+        if (!points->inside[r])
+            continue;
+        double square = frame->kernels->nearest_round(
+            frame->dimensions, points->point[r], frame->origin, (float)points->by.per_step,
+            points->rows + r * imp_row_halves(frame->dimensions));
+        double lost = step * (sqrt(square * (1 + square_error(d))) + IMP_ROW_ROUNDING);
+        points->error[r] =
+            unit * IMP_HALF_SQUARE_ERROR + rounding_error(frame, points, r, lost, frame->lost);
     }
 }
 
 /* ---- 8 bits ---- */
+
+double imp_lost_by_packing_bytes(double lost_square, double dimensions, double per_step)
+{
+    return (sqrt(lost_square) + IMP_BYTE_ROUNDING * sqrt(dimensions)) / per_step;
+}
 
 /* Here coordinates, not lengths, limit the step, and the error of each point is measured. */
 void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
@@ -91,8 +109,6 @@ void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
         double square = kernels->nearest_round_bytes(
             frame->dimensions, points->point[r], frame->origin, (float)points->by.per_step, row);
         double lost = step * (sqrt(square * (1 + square_error(d))) + IMP_BYTE_ROUNDING * sqrt(d));
-        double length = points->length[r] * (1 + square_error(d)) + lost;
-        points->error[r] = error + 2 * (lost * frame->reach + length * frame->lost) +
-                           square_error(d) * points->square[r];
+        points->error[r] = error + rounding_error(frame, points, r, lost, frame->lost_of_bytes);
     }
 }

@@ -22,10 +22,10 @@ typedef struct imp_frame {
     const float *origin;
     double radius; /* points beyond it are not quantised */
     double reach;  /* no cluster's row is longer than this; not 0 */
+    double lost;   /* largest distance of a cluster from its row */
 
-    /* For byte rows: the largest coordinate of a cluster, not 0, and the largest distance of a
-     * cluster from its row. */
-    double extent, lost;
+    /* For byte rows: the largest coordinate of a cluster, not 0, and that distance. */
+    double extent, lost_of_bytes;
 } imp_frame;
 
 /* Squared distances from scores: |x|^2 - unit * score, with x relative to the origin. */
@@ -47,6 +47,11 @@ typedef struct imp_rounded {
     double error[IMP_NEAREST_POINTS]; /* bound on the error of a squared distance */
     bool inside[IMP_NEAREST_POINTS];  /* those that have a row: safely within the radius */
 } imp_rounded;
+
+/* The distance from their rows of clusters whose rows have that many steps per unit, if packing
+ * reported that largest sum of squared errors; and of byte rows. */
+double imp_lost_by_packing(double lost_square, double per_step);
+double imp_lost_by_packing_bytes(double lost_square, double dimensions, double per_step);
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points);
 

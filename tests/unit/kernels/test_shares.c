@@ -226,8 +226,8 @@ static void check_scores(imp_random *random, const imp_kernels *kernels)
     for (size_t c = 0; c < count; c++)
         there[c] = imp_random_below(random, 4) > 0;
     for (size_t p = 0; p < panels; p++)
-        kernels->nearest_pack(width, d, centers + p * width * d, there + p * width,
-                              packed + p * kernels->nearest_panel(d));
+        assert_true(kernels->nearest_pack(width, d, centers + p * width * d, there + p * width,
+                                          packed + p * kernels->nearest_panel(d)) == 0);
     kernels->nearest_scores(points, d, rows, 1, 0, count, packed, scores, count);
     for (size_t i = 0; i < points; i++) {
         for (size_t c = 0; c < count; c++) {
@@ -336,7 +336,7 @@ static void check_slot_shares(imp_random *random, const imp_kernels *kernels)
         else
             assert_true(fabs(share[i] - exact) < 2e-5 * exact);
         for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
-            sum[s] += (double)share[i] <= limit / (1U << (2 * s)) ? (double)share[i] : 0;
+            sum[s] += (double)share[i] <= limit / (1U << s) ? (double)share[i] : 0;
     }
     for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
         assert_true(fabs(tail[s] - sum[s]) < 1e-5 * sum[s] + 1e-30);
@@ -372,6 +372,31 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
     imp_release(scores);
 }
 
+/* To the bit, and over numbers of distances that fill no vector. */
+static void test_log_densities(void **state)
+{
+    (void)state;
+    imp_random random = imp_random_start(5, 0, 0);
+    for (size_t count = 0; count < 40; count++) {
+        double *distance = draw(&random, count, 100), density[40], offset = -3.7, divisor = 1.3;
+        for (size_t i = 0; i < count; i++)
+            distance[i] = i % 7 == 5 ? INFINITY : fabs(distance[i]);
+        for (size_t v = 0; v < VARIANTS; v++) {
+            if (!variant(v))
+                continue;
+            double most = -INFINITY,
+                   found = variant(v)->log_densities(count, distance, offset, divisor, density);
+            for (size_t i = 0; i < count; i++) {
+                double exact = i % 7 == 5 ? -DBL_MAX : offset - distance[i] / divisor;
+                assert_true(density[i] == exact);
+                most = exact > most ? exact : most;
+            }
+            assert_true(found == most);
+        }
+        free(distance);
+    }
+}
+
 static void test_scores(void **state)
 {
     (void)state;
@@ -391,7 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),    cmocka_unit_test(test_shares),
         cmocka_unit_test(test_weighted_sum), cmocka_unit_test(test_add_rows),
-        cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_scores),       cmocka_unit_test(test_log_densities),
     };
     return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
 }

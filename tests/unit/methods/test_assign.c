@@ -523,6 +523,21 @@ static void check_point(const imp_kernels *kernels, const crowd *w, const int32_
                 !kernels->nearest_close(leaders, i, IMP_LEAST_SCORE, list, &count));
 }
 
+/* The largest sum over a center's coordinates of their squared distance to whole numbers. */
+static double most_lost(const float *centers, size_t count, size_t d)
+{
+    double most = 0;
+    for (size_t c = 0; c < count; c++) {
+        double sum = 0;
+        for (size_t j = 0; j < d; j++) {
+            double exact = centers[c * d + j];
+            sum += (exact - rint(exact)) * (exact - rint(exact));
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
 static void check_variant(const imp_kernels *kernels, const crowd *given)
 {
     crowd w = *given;
@@ -530,9 +545,12 @@ static void check_variant(const imp_kernels *kernels, const crowd *given)
     w.begin = w.begin / width * width;
     int32_t *packed = malloc((w.k / width + 1) * size * sizeof *packed);
     int16_t *rows = calloc(IMP_NEAREST_POINTS * imp_row_halves(d), sizeof *rows);
-    for (size_t c = 0; c < w.k; c += width)
-        kernels->nearest_pack(w.k - c < width ? w.k - c : width, d, w.centers + c * d, NULL,
-                              packed + c / width * size);
+    for (size_t c = 0; c < w.k; c += width) {
+        size_t there = w.k - c < width ? w.k - c : width;
+        double lost =
+            kernels->nearest_pack(there, d, w.centers + c * d, NULL, packed + c / width * size);
+        assert_true(fabs(lost - most_lost(w.centers + c * d, there, d)) < 1e-9);
+    }
     for (size_t i = 0; i < w.n; i++) {
         float there[70];
         double square = 0;
@@ -542,9 +560,13 @@ static void check_variant(const imp_kernels *kernels, const crowd *given)
             square += (double)w.x[i * d + j] * w.x[i * d + j];
         }
         assert_true(fabs(kernels->nearest_square(d, there, w.origin) - square) < 1e-5 * square);
-        kernels->nearest_round(d, there, w.origin, 64, row);
-        for (size_t j = 0; j < d; j++)
+        double lost = kernels->nearest_round(d, there, w.origin, 64, row), expected = 0;
+        for (size_t j = 0; j < d; j++) {
+            double exact = 64 * ((double)there[j] - w.origin[j]);
             assert_true(fabs(row[j] - 64 * (double)w.x[i * d + j]) < IMP_MOST_ROUNDING);
+            expected += (row[j] - exact) * (row[j] - exact);
+        }
+        assert_true(fabs(sqrt(lost) - sqrt(expected)) < IMP_ROW_ROUNDING);
     }
     int32_t center[IMP_NEAREST_POINTS], best[IMP_NEAREST_POINTS], second[IMP_NEAREST_POINTS];
     _Alignas(64) int32_t leaders[IMP_LEADERS];
