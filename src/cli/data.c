@@ -11,22 +11,24 @@
 #include "cli/vectors.h"
 #include "data/dataset.h"
 
-typedef struct settings {
-    imp_data_settings data;
+typedef struct arguments {
+    imp_settings settings; /* only those of data */
+    int64_t threads;
     bool json;
     int64_t rows, columns;
     const char *from;
-} settings;
+} arguments;
+#define IMP_ARGUMENTS arguments
 
 static const imp_option options[] = {
-    IMP_DATA_OPTIONS(settings, data),
+    IMP_DATA_OPTIONS,
     {IMP_OPTION_HEADING("Output")},
-    {IMP_OPTION_FLAG(settings, json), .name = "json", .help = "info: write JSON"},
-    {IMP_OPTION_INTEGER(settings, rows), .name = "rows", .argument = "N", .integers = {1, 1000},
+    {IMP_OPTION_FLAG(arguments, json), .name = "json", .help = "info: write JSON"},
+    {IMP_OPTION_INTEGER(arguments, rows), .name = "rows", .argument = "N", .integers = {1, 1000},
      .initial = "10", .help = "show: rows of the sheet, one per super-class or class"},
-    {IMP_OPTION_INTEGER(settings, columns), .name = "columns", .argument = "N",
+    {IMP_OPTION_INTEGER(arguments, columns), .name = "columns", .argument = "N",
      .integers = {1, 1000}, .initial = "20", .help = "show: images per row"},
-    {IMP_OPTION_TEXT(settings, from), .name = "from", .argument = "URL",
+    {IMP_OPTION_TEXT(arguments, from), .name = "from", .argument = "URL",
      .help = "get: download from here instead of the original site"},
     {IMP_OPTION_END}};
 
@@ -183,10 +185,10 @@ static void info_text(const imp_dataset *dataset)
     }
 }
 
-static int run_info(const settings *given, const char *name)
+static int run_info(const arguments *given, const char *name)
 {
     imp_dataset *dataset;
-    int status = imp_data_open(command, name, &given->data, true, &dataset);
+    int status = imp_data_open(command, name, &given->settings, given->threads, true, &dataset);
     if (status != IMP_GO_ON)
         return status;
     status = EXIT_SUCCESS;
@@ -228,16 +230,17 @@ static size_t choose_image(const imp_dataset *dataset, size_t row, size_t rows, 
 }
 
 /* imp_data_open(), unless `output` would overwrite the input. */
-static int open_apart(const settings *given, const char *name, const char *output, bool skip_broken,
-                      imp_dataset **dataset)
+static int open_apart(const arguments *given, const char *name, const char *output,
+                      bool skip_broken, imp_dataset **dataset)
 {
     const char *path = imp_dataset_path(name);
     int status = imp_check_inputs(command, output, &path, 1);
-    return status == IMP_GO_ON ? imp_data_open(command, name, &given->data, skip_broken, dataset)
+    return status == IMP_GO_ON ? imp_data_open(command, name, &given->settings, given->threads,
+                                               skip_broken, dataset)
                                : status;
 }
 
-static int run_show(const settings *given, const char *name, const char *output)
+static int run_show(const arguments *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
     int status = open_apart(given, name, output, true, &dataset);
@@ -262,10 +265,10 @@ static int run_show(const settings *given, const char *name, const char *output)
 
 /* ---- split and pack ---- */
 
-static int run_split(const settings *given, const char *name, const char *output)
+static int run_split(const arguments *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
-    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    int status = imp_data_open(command, name, &given->settings, given->threads, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
     imp_error error;
@@ -276,7 +279,7 @@ static int run_split(const settings *given, const char *name, const char *output
     return status;
 }
 
-static int run_pack(const settings *given, const char *name, const char *output)
+static int run_pack(const arguments *given, const char *name, const char *output)
 {
     imp_dataset *dataset;
     int status = open_apart(given, name, output, false, &dataset);
@@ -293,13 +296,13 @@ static int run_pack(const settings *given, const char *name, const char *output)
 
 /* ---- export ---- */
 
-static int run_export(const settings *given, const char *name, const char *output)
+static int run_export(const arguments *given, const char *name, const char *output)
 {
     imp_error error;
     if (imp_create_folder_probe(output, &error) != IMP_OK)
         return fail(&error);
     imp_dataset *dataset;
-    int status = imp_data_open(command, name, &given->data, false, &dataset);
+    int status = imp_data_open(command, name, &given->settings, given->threads, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
     status = EXIT_SUCCESS;
@@ -320,7 +323,7 @@ static bool on_progress(const char *file, uint64_t so_far, uint64_t total, void 
     return !imp_interrupted();
 }
 
-static int run_get(const settings *given, const char *name, const char *output)
+static int run_get(const arguments *given, const char *name, const char *output)
 {
     if (strcmp(name, "mini-imagenet") == 0)
         return imp_complain(
@@ -341,26 +344,34 @@ static int run_get(const settings *given, const char *name, const char *output)
     return status ? fail(&error) : EXIT_SUCCESS;
 }
 
-int imp_command_data(int argc, char **argv)
+static int run(int argc, char **argv, arguments *given)
 {
-    settings given = {0};
     int operands;
-    int status = imp_parse(&imp_data_usage, argc, argv, &given, &operands);
+    int status = imp_parse(&imp_data_usage, argc, argv, given, &operands);
     if (status != IMP_GO_ON)
         return status;
     const char *name = argv[2], *output = argv[3];
     switch (imp_action_find(&imp_data_usage, argv[1])) {
     case INFO:
-        return run_info(&given, name);
+        return run_info(given, name);
     case SHOW:
-        return run_show(&given, name, output);
+        return run_show(given, name, output);
     case SPLIT:
-        return run_split(&given, name, output);
+        return run_split(given, name, output);
     case PACK:
-        return run_pack(&given, name, output);
+        return run_pack(given, name, output);
     case EXPORT:
-        return run_export(&given, name, output);
+        return run_export(given, name, output);
     default:
-        return run_get(&given, name, output);
+        return run_get(given, name, output);
     }
+}
+
+int imp_command_data(int argc, char **argv)
+{
+    arguments given = {0};
+    imp_settings_init(&given.settings);
+    int status = run(argc, argv, &given);
+    imp_settings_clear(&given.settings);
+    return status;
 }

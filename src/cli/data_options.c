@@ -16,26 +16,11 @@ void imp_print_foreign(const char *before, const imp_foreign *foreign, FILE *to)
     fprintf(to, "%s\n", foreign->count > IMP_FOREIGN_NAMES ? ", ..." : "");
 }
 
-int imp_data_open(const char *command, const char *name, const imp_data_settings *settings,
-                  bool skip_broken, imp_dataset **out)
+int imp_data_open(const char *command, const char *name, const imp_settings *settings,
+                  int64_t threads, bool skip_broken, imp_dataset **out)
 {
-    static const uint32_t channels[] = {0, 1, 3};
-    imp_dataset_options options = imp_dataset_defaults();
-    options.size = (uint32_t)settings->size;
-    options.channels = channels[settings->colour];
-    options.ink = (imp_ink)settings->ink;
-    options.rotations = (uint32_t)settings->rotations;
-    options.split = settings->split;
-    options.split_seed = (uint64_t)settings->split_seed;
-    options.threads = (int)settings->threads;
+    imp_dataset_options options = imp_settings_data(settings, (int)threads);
     options.skip_broken = skip_broken;
-    options.glyphs = (imp_glyph_options){
-        .seed = (uint64_t)settings->glyph_seed,
-        .alphabets = (uint32_t)settings->alphabets,
-        .fewest_characters = (uint32_t)settings->fewest_characters,
-        .most_characters = (uint32_t)settings->most_characters,
-        .drawings = (uint32_t)settings->drawings,
-    };
     imp_error error;
     imp_status status = imp_dataset_open(name, &options, out, &error);
     if (!status)

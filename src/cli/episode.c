@@ -10,8 +10,8 @@
 #include "data/dataset.h"
 
 typedef struct arguments {
-    imp_data_settings data;
-    imp_settings settings; /* only what an episode has */
+    imp_settings settings; /* only those of data and episodes */
+    int64_t threads;
     int kind, purpose, pool;
     int64_t seed, index, count;
     const char *sheet, *save;
@@ -38,7 +38,7 @@ static const imp_option options[] = {
     IMP_OPTIONS_OF(IMP_COUNT_SETTINGS)
     {IMP_OPTION_CHOICE(arguments, pool), .name = "pool", .argument = "SPLIT",
      .choices = imp_pool_names, .initial = "own", .help = "draw classes from this split"},
-    IMP_DATA_OPTIONS(arguments, data),
+    IMP_DATA_OPTIONS,
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(arguments, sheet), .name = "sheet", .argument = "FILE",
      .help = "write the episode as a contact sheet (PNG), not as JSON"},
@@ -185,7 +185,7 @@ static int run(int argc, char **argv, arguments *given)
     if (status != IMP_GO_ON)
         return status;
     imp_dataset *dataset;
-    status = imp_data_open(command, argv[2], &given->data, false, &dataset);
+    status = imp_data_open(command, argv[2], &given->settings, given->threads, false, &dataset);
     if (status != IMP_GO_ON)
         return status;
     status = draw(given, dataset);

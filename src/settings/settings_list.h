@@ -24,6 +24,10 @@
     TEXT(data, "data", "DATA", "glyphs",                                                           \
          "a folder, archive, pack, csv:PATH, omniglot:PATH, mini-imagenet:PATH, "                  \
          "vectors:POINTS.npy,LABELS.npy, or synthetic glyphs")                                     \
+    IMP_READING_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)
+
+/* How they are read, or drawn. */
+#define IMP_READING_SETTINGS(INTEGER, NUMBER, TEXT, CHOICE, FLAG, REST)                            \
     INTEGER(size, "size", 0, 4096, "0", "picture side in pixels; 0: the source's own")             \
     TEXT(split, "split", "SPLIT", "own",                                                           \
          "own, vinyals, lake, lists:FOLDER or classes:A/B/C (also super-classes:, modes:, "        \
