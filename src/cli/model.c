@@ -1,5 +1,5 @@
 /*
- * model.c - `imp model`: describes model files, and exports and imports models.
+ * model.c - `imp model`: describes files of models and mixtures, and exports and imports models.
  */
 #include <jansson.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/destination.h"
+#include "cli/mixture.h"
 #include "cli/training_options.h"
 #include "cli/vectors.h"
 #include "model/model.h"
@@ -57,7 +58,8 @@ const imp_usage imp_model_usage = {
     .command = "model",
     .summary = "Show, export and import models",
     .details = "A model is a safetensors file with a network's weights under PyTorch's names, its "
-               "preprocessing, its method and how it was trained.",
+               "preprocessing, its method and how it was trained. info describes the mixtures of "
+               "imp fit, too.",
     .actions = actions,
     .options = options,
     .examples = examples,
@@ -135,10 +137,16 @@ static void print_text(const imp_model *model)
 
 static int show(const arguments *given, const char *path, imp_error *error)
 {
-    imp_model *model;
-    if (imp_model_open(path, NULL, &model, error) != IMP_OK)
-        return fail(error);
     int status = EXIT_SUCCESS;
+    imp_model *model;
+    imp_mixture *mixture;
+    if (imp_model_open(path, NULL, &model, error) != IMP_OK) {
+        if (imp_mixture_load(path, &mixture, NULL) != IMP_OK)
+            return fail(error);
+        status = imp_mixture_print(command, mixture, given->json);
+        imp_mixture_free(mixture);
+        return status;
+    }
     if (given->json)
         status = print_json(model);
     else

@@ -52,6 +52,22 @@ setup() {
     json '[c["label"] for c in o["clusters"]] == [0, 1, 1]'
 }
 
+@test "model info describes a mixture as fit did" {
+    "$IMP" fit --support s.npy --labels y.npy --unlabeled u.npy -o m.safetensors >told.txt
+    grep -q '^metric .*; held-out loss ' told.txt
+    run --separate-stderr "$IMP" model info m.safetensors
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "$output" = "$(cat told.txt)" ]
+    "$IMP" fit --support s.npy --labels y.npy --unlabeled u.npy -o m.safetensors --json >told.txt
+    run --separate-stderr "$IMP" model info m.safetensors --json
+    [ "$output" = "$(cat told.txt)" ]
+    head -c 200 m.safetensors >half.safetensors
+    run --separate-stderr "$IMP" model info half.safetensors
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp model: half.safetensors: "* ]]
+}
+
 @test "fit, predict, add: bad input gets a sentence and leaves files alone" {
     run --separate-stderr "$IMP" fit --preset paper --support s.npy --labels y.npy
     [ "$status" -eq 2 ]
