@@ -4,7 +4,8 @@
     check_docs.py figures|links|promises|idea ROOT [IMP]
 
 figures: every accuracy stands in results/omniglot/README.md, which `imp paper` writes from the result
-files, and every speed follows from bench/results. links: what a page links to, or shows, is there.
+files, every share of cases in results/vectors/README.md, and every speed follows from bench/results.
+links: what a page links to, or shows, is there.
 promises: the tests that docs/guarantees.md names are there.
 idea: docs/idea.py finds the answers that docs/idea.svg shows.
 """
@@ -44,6 +45,18 @@ def check_accuracies(readme, root):
     return len(table)
 
 
+def check_vectors(readme, root):
+    with open(os.path.join(root, "results/vectors/README.md"), encoding="utf-8") as file:
+        lines = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in file if line.startswith("| ")]
+    section = readme.split("\n## Vectors\n")[1].split("\n## ")[0]
+    head = [cell.strip() for cell in section.split("\n|")[1].strip("|").split("|")]
+    _, table = rows(readme, "Vectors")
+    for cells in [head] + table:
+        if cells not in [[line[0], line[2], line[4]] for line in lines if len(line) == 5]:
+            sys.exit(f"README.md: results/vectors/README.md does not say '{' | '.join(cells)}'")
+    return len(table)
+
+
 def speeds(root, isa):
     """imp's speed over the peers', by what is measured."""
     with open(os.path.join(root, f"bench/results/conv4-{isa}.json"), encoding="utf-8") as file:
@@ -77,7 +90,8 @@ def check_speeds(readme, root):
 def check_figures(root):
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
         readme = file.read()
-    if check_accuracies(readme, root) == 0 or check_speeds(readme, root) == 0:
+    checks = (check_accuracies, check_vectors, check_speeds)
+    if not all(check(readme, root) > 0 for check in checks):
         sys.exit("README.md has an empty table")
 
 
