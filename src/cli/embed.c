@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -12,6 +13,7 @@
 #include "cli/job.h"
 #include "cli/model_points.h"
 #include "cli/pictures.h"
+#include "model/model.h"
 
 typedef struct settings {
     imp_picture_settings pictures;
@@ -211,6 +213,21 @@ static int embed_points(const settings *given, const char *path)
     return status == IMP_GO_ON ? EXIT_SUCCESS : status;
 }
 
+/* Whether it holds points. The name of a pipe does not tell; the model does. */
+static bool holds_points(const settings *given, const char *path)
+{
+    if (imp_is_points(path))
+        return true;
+    struct stat about;
+    imp_model *model = NULL;
+    bool points = given->pictures.model && !given->pictures.embedder && stat(path, &about) == 0 &&
+                  S_ISFIFO(about.st_mode) &&
+                  !imp_model_open(given->pictures.model, NULL, &model, NULL) &&
+                  imp_model_takes_vectors(model);
+    imp_model_free(model);
+    return points;
+}
+
 int imp_command_embed(int argc, char **argv)
 {
     settings given = {0};
@@ -220,7 +237,7 @@ int imp_command_embed(int argc, char **argv)
         return status;
     if (!given.output)
         return imp_complain(IMP_EXIT_USAGE, command, "give -o FILE, where to write the vectors");
-    if (operands == 1 && imp_is_points(argv[1]))
+    if (operands == 1 && holds_points(&given, argv[1]))
         return embed_points(&given, argv[1]);
     if (given.labels && (operands != 1 || !imp_is_folder_or_archive(argv[1])))
         return imp_complain(IMP_EXIT_USAGE, command,

@@ -92,6 +92,8 @@ each train, validate and test" ]
 assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "float32"'
     "$IMP" embed shards --model run/model.safetensors -o zs.npy
     cmp z.npy zs.npy
+    "$IMP" embed <(cat x.npy) --model run/model.safetensors -o zp.npy # its name does not end in .npy
+    cmp z.npy zp.npy
     "$IMP" model export run/model.safetensors --onnx run/model.onnx
     [ -s run/model.onnx ]
     run "$IMP" embed x.npy -o no.npy
