@@ -49,7 +49,7 @@ done
 for test in tests/unit/kernels/test_*.c tests/unit/nn/test_{operations,encoder,threads}.c; do
     program=$work/$(basename "$test" .c)
     # As methods are compiled, with whose distances the kernels' must agree to the bit.
-    "$compiler" "${flags[@]}" -ffp-contract=off "$test" "${objects[@]}" -Wl,--wrap=pthread_create -lcmocka -ljansson \
+    "$compiler" "${flags[@]}" -DSTEPS=3 -ffp-contract=off "$test" "${objects[@]}" -Wl,--wrap=pthread_create -lcmocka -ljansson \
         -lnettle -lm -o "$program"
     for isa in neon portable; do
         echo "== $test, $isa"
