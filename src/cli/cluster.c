@@ -14,6 +14,7 @@
 #include "cli/destination.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/labelings.h"
 #include "cli/progress.h"
 #include "data/source.h"
 #include "methods/cluster.h"
@@ -70,7 +71,9 @@ static const imp_option options[] = {
     IMP_PICTURE_OPTIONS(settings, pictures),
     {IMP_OPTION_HEADING("Output")},
     {IMP_OPTION_TEXT(settings, truth), .name = "truth", .argument = "FILE",
-     .help = "true labels, to evaluate the clusters; points labelled -1 are not counted"},
+     .help =
+         "true labels, to evaluate the clusters; for accuracy and confusion matrix a cluster is "
+         "of the class of most of its points; points labelled -1 are not counted"},
     {IMP_OPTION_TEXT(settings, output), .name = "output", .letter = 'o', .argument = "FILE",
      .help = "write each point's cluster to this .npy file, not to standard output"},
     IMP_MEMORY_OPTION(settings, memory, "per-point data"),
@@ -104,8 +107,53 @@ static const char *const command = "cluster";
 /* The labelled points and their clusters. */
 typedef struct known {
     int32_t *truth, *found; /* NULL without labels to compare with */
+    int32_t *answer;        /* the class of most points of the cluster */
     size_t count;
 } known;
+
+static imp_labelings compare(const known *labeled, size_t clusters)
+{
+    return (imp_labelings){labeled->truth, labeled->found, labeled->answer, labeled->count,
+                           clusters};
+}
+
+static int by_cluster_and_class(const void *a, const void *b)
+{
+    const int32_t *one = a, *other = b;
+    int order = (one[0] > other[0]) - (one[0] < other[0]);
+    return order ? order : (one[1] > other[1]) - (one[1] < other[1]);
+}
+
+/* Answers with the class of most points of each cluster, the first of several. */
+static int answer_by_most(const known *points, size_t clusters)
+{
+    size_t n = points->count;
+    int32_t(*pair)[2] = malloc((n + 1) * sizeof *pair);
+    int32_t *class = malloc((clusters + 1) * sizeof *class);
+    size_t *most = calloc(clusters + 1, sizeof *most);
+    int status = pair && class && most ? IMP_GO_ON
+                                       : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
+    for (size_t i = 0; i < n && status == IMP_GO_ON; i++) {
+        pair[i][0] = points->found[i];
+        pair[i][1] = points->truth[i];
+    }
+    if (status == IMP_GO_ON)
+        qsort(pair, n, sizeof *pair, by_cluster_and_class);
+    for (size_t i = 0, first = 0; i < n && status == IMP_GO_ON; i++) {
+        size_t c = (size_t)pair[i][0];
+        first = by_cluster_and_class(pair[first], pair[i]) ? i : first;
+        if (i + 1 - first > most[c]) {
+            most[c] = i + 1 - first;
+            class[c] = pair[i][1];
+        }
+    }
+    for (size_t i = 0; i < n && status == IMP_GO_ON; i++)
+        points->answer[i] = class[points->found[i]];
+    free(pair);
+    free(class);
+    free(most);
+    return status;
+}
 
 static int find_known(const settings *given, const imp_clustering *clustering,
                       const int32_t *labels, known *points)
@@ -115,7 +163,8 @@ static int find_known(const settings *given, const imp_clustering *clustering,
         return IMP_GO_ON;
     points->truth = malloc(clustering->points * sizeof *points->truth);
     points->found = malloc(clustering->points * sizeof *points->found);
-    if (!points->truth || !points->found)
+    points->answer = malloc(clustering->points * sizeof *points->answer);
+    if (!points->truth || !points->found || !points->answer)
         return imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
     for (size_t i = 0; i < clustering->points; i++)
         if (labels[i] != -1) {
@@ -126,7 +175,7 @@ static int find_known(const settings *given, const imp_clustering *clustering,
         return imp_complain(IMP_EXIT_FAILURE, command,
                             "%s: every label is -1, so there is nothing to evaluate against",
                             given->truth);
-    return IMP_GO_ON;
+    return answer_by_most(points, clustering->clusters);
 }
 
 /* In the order of imp_cluster_choice. */
@@ -165,8 +214,8 @@ static int print_json(const settings *given, const imp_clustering *found, const 
     if (labeled->truth) {
         json_t *metrics = json_object();
         json_object_set_new(object, "metrics", metrics);
-        int status = imp_metrics_to_json(command, labeled->truth, labeled->found, labeled->count,
-                                         found->clusters, metrics);
+        const imp_labelings labelings = compare(labeled, found->clusters);
+        int status = imp_labelings_to_json(command, &labelings, metrics);
         if (status != IMP_GO_ON) {
             json_decref(object);
             return status;
@@ -183,8 +232,8 @@ static int print_table(const settings *given, const imp_clustering *found, const
            found->converged ? "" : ", not converged");
     if (labeled->truth) {
         putchar('\n');
-        int status = imp_metrics_print(command, labeled->truth, labeled->found, labeled->count,
-                                       found->clusters);
+        const imp_labelings labelings = compare(labeled, found->clusters);
+        int status = imp_labelings_print(command, &labelings);
         if (status != IMP_GO_ON)
             return status;
     }
@@ -468,6 +517,7 @@ static int cluster(const settings *given, const imp_point_source *points, const 
             given->json ? print_json(given, found, &labeled) : print_table(given, found, &labeled);
     free(labeled.truth);
     free(labeled.found);
+    free(labeled.answer);
     imp_clustering_free(found);
     return status;
 }

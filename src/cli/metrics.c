@@ -1,12 +1,8 @@
 /* metrics.c - `imp metrics`: how well two labelings agree. */
-#include <imp/metrics.h>
-
-#include <math.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "cli/labelings.h"
 #include "cli/vectors.h"
-#include "methods/contingency.h"
 
 typedef struct settings {
     bool json;
@@ -35,98 +31,17 @@ const imp_usage imp_metrics_usage = {
 
 static const char *const command = "metrics";
 
-enum {
-    MOST_PRINTED = 30,  /* labels whose confusion matrix fits a terminal */
-    MOST_COUNTED = 1000 /* labels whose matrix is counted at all */
-};
-
-/* Fills *confusion; with more than MOST_COUNTED labels, only their number. */
-static imp_status count_confusion(const int32_t *truth, const int32_t *found, size_t count,
-                                  imp_confusion *confusion, imp_error *error)
-{
-    *confusion = (imp_confusion){0};
-    int32_t *labels;
-    size_t distinct;
-    imp_status status = imp_distinct_of_both(truth, found, count, &labels, &distinct, error);
-    if (status)
-        return status;
-    imp_release(labels);
-    if (distinct <= MOST_COUNTED)
-        return imp_confusion_matrix(truth, found, count, confusion, error);
-    confusion->count = distinct;
-    return IMP_OK;
-}
-
-static void print_confusion(const imp_confusion *confusion)
-{
-    if (confusion->count > MOST_PRINTED) {
-        printf("\nconfusion matrix of %zu labels: %s\n", confusion->count,
-               confusion->points ? "--json shows it" : "too large to show");
-        return;
-    }
-    printf("\n%8s", "");
-    for (size_t j = 0; j < confusion->count; j++)
-        printf("  %6d", (int)confusion->label[j]);
-    printf("  found\n");
-    for (size_t i = 0; i < confusion->count; i++) {
-        printf("%8d", (int)confusion->label[i]);
-        for (size_t j = 0; j < confusion->count; j++)
-            printf("  %6llu", (unsigned long long)confusion->points[i * confusion->count + j]);
-        putchar('\n');
-    }
-}
-
-static void add_confusion(const imp_confusion *confusion, json_t *object)
-{
-    json_object_set_new(object, "label_count", json_integer((json_int_t)confusion->count));
-    if (!confusion->points) {
-        json_object_set_new(object, "labels", json_null());
-        json_object_set_new(object, "confusion", json_null());
-        return;
-    }
-    json_t *rows = json_array();
-    for (size_t i = 0; i < confusion->count; i++) {
-        json_t *row = json_array();
-        for (size_t j = 0; j < confusion->count; j++)
-            json_array_append_new(
-                row, json_integer((json_int_t)confusion->points[i * confusion->count + j]));
-        json_array_append_new(rows, row);
-    }
-    json_object_set_new(object, "labels", imp_json_integers(confusion->label, confusion->count));
-    json_object_set_new(object, "confusion", rows);
-}
-
 static int report(const settings *given, const int32_t *truth, const int32_t *found, size_t count)
 {
-    imp_confusion confusion;
-    imp_error error;
-    if (count_confusion(truth, found, count, &confusion, &error))
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    imp_interval accuracy = imp_accuracy(truth, found, count);
-    int status;
-    if (given->json) {
-        json_t *object = imp_json_begin();
-        json_object_set_new(object, "accuracy", imp_json_number(accuracy.mean));
-        json_object_set_new(object, "accuracy_interval", imp_json_number(accuracy.half_width));
-        status = imp_metrics_to_json(command, truth, found, count, 0, object);
-        if (status == IMP_GO_ON) {
-            add_confusion(&confusion, object);
-            status = imp_json_print(command, object);
-        } else {
-            json_decref(object);
-        }
-    } else {
-        printf("accuracy %.6f", accuracy.mean);
-        if (!isnan(accuracy.half_width))
-            printf(" +- %.6f", accuracy.half_width);
-        putchar('\n');
-        status = imp_metrics_print(command, truth, found, count, 0);
-        if (status == IMP_GO_ON) {
-            print_confusion(&confusion);
-            status = EXIT_SUCCESS;
-        }
-    }
-    imp_confusion_clear(&confusion);
+    const imp_labelings labelings = {truth, found, found, count, 0};
+    if (!given->json)
+        return imp_labelings_print(command, &labelings) == IMP_GO_ON ? EXIT_SUCCESS
+                                                                     : IMP_EXIT_FAILURE;
+    json_t *object = imp_json_begin();
+    int status = imp_labelings_to_json(command, &labelings, object);
+    if (status == IMP_GO_ON)
+        return imp_json_print(command, object);
+    json_decref(object);
     return status;
 }
 

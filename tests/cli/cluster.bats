@@ -62,6 +62,24 @@ numpy.savetxt("names.txt", numpy.load("names.npy"), "%s")'
     [[ ${lines[0]} == "imp: 4 clusters of 100 points, lambda "*", objective "*", 5 passes" ]]
     [[ $output == *"purity   1.000000 (of K = 4)"* ]]
     [[ $output == *"AMI      1.000000 (arithmetic)"* ]]
+    [[ $output == *$'\naccuracy 1.000000 +- 0.000000\npoints   100\n'* ]]
+    [[ $output == *$'               0       1       2       3  found\n       0      25       0       0       0\n'* ]]
+}
+
+@test "cluster: accuracy and confusion matrix by the class of most of a cluster's points" {
+    # Of the points of class 3, every second is called 1.
+    npy y.npy 'np.where(np.arange(100) % 8 == 7, 1, np.arange(100) % 4)'
+    run "$IMP" cluster x.npy --clusters 4 --truth y.npy --json
+    json 'o["metrics"]["accuracy"] == 0.88 and o["metrics"]["labels"] == [0, 1, 2, 3]'
+    json 'o["metrics"]["confusion"] == [[25, 0, 0, 0], [0, 25, 0, 12], [0, 0, 25, 0], [0, 0, 0, 13]]'
+    # Of as many points, the smaller class.
+    npy y.npy '[0, 1] * 50'
+    run "$IMP" cluster x.npy --lambda 1e9 --truth y.npy --json
+    json 'o["metrics"]["accuracy"] == 0.5 and o["metrics"]["confusion"] == [[50, 0], [50, 0]]'
+    # More than fit a terminal.
+    npy y.npy 'np.arange(100) // 2'
+    run "$IMP" cluster x.npy --clusters 4 --truth y.npy
+    [[ $output == *$'\nconfusion matrix of 50 labels: --json shows it\n'* ]]
 }
 
 @test "cluster: about as many clusters as are wanted" {
