@@ -128,11 +128,12 @@ IMP_API void imp_mixture_free(imp_mixture *mixture);
  *
  * A labelled point is softly assigned to the clusters of its class, through their running sums, or
  * starts a new one if it is farther than lambda from all of them; a point of a new class starts a
- * cluster; an unlabelled point may join any cluster or start one, which can be named later
- * (imp_mixture_name_cluster()). New classes continue the numbering without a gap. If the weight of
- * unlabelled points was chosen from the data, it also applies to those that are added, until their
- * total weight relative to the labelled points reaches what was found to help; after that they no
- * longer move a cluster that has a class.
+ * cluster; an unlabelled point may join any cluster or, if it is very far from all, start one,
+ * which can be named later (imp_mixture_name_cluster()); if the rest is chosen again, groups that
+ * are too far and too many for chance start clusters, too. New classes continue the numbering
+ * without a gap. If the weight of unlabelled points was chosen from the data, it also applies to
+ * those that are added, until their total weight relative to the labelled points reaches what was
+ * found to help; after that they no longer move a cluster that has a class.
  *
  * With the paper's rule, lambda and the variances stay as fitted. Otherwise the mixture keeps a
  * sample of the points it has seen: up to 2000 labelled ones (or two per class, if that is more),

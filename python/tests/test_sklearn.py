@@ -117,5 +117,51 @@ class Tools(unittest.TestCase):
             self.assertTrue(np.all(np.isfinite(scores)), scoring)
 
 
+class NewKinds(unittest.TestCase):
+    """A stream of handwritten digits, some of which nobody has labelled."""
+
+    KNOWN, NEW = (0, 1, 2, 3, 4, 6), (5, 7)
+
+    def setUp(self):
+        x, y = load_digits(return_X_y=True)
+        order = np.random.RandomState(5).permutation(len(y))
+        x, y = x[order], y[order]
+        labeled = np.concatenate([np.flatnonzero(y == c)[:20] for c in self.KNOWN])
+        self.model = InfiniteMixturePrototypes(open_set=True).fit(x[labeled], y[labeled])
+        rest = np.setdiff1d(np.arange(len(y)), labeled)
+        self.x, self.y = x[rest], y[rest]
+
+    def stream(self, known, new):
+        """Adds so many points of each known and each new digit; what they are."""
+        some = np.sort(
+            np.concatenate(
+                [np.flatnonzero(self.y == c)[:known] for c in self.KNOWN]
+                + [np.flatnonzero(self.y == c)[:new] for c in self.NEW]
+            )
+        )
+        self.model.partial_fit(self.x[some], np.full(len(some), -1))
+        return self.x[some], self.y[some]
+
+    def test_new_digits_start_clusters_that_can_be_named(self):
+        x, y = self.stream(15, 45)
+        strange = np.flatnonzero(self.model.cluster_labels_ == -1)
+        self.assertGreaterEqual(len(strange), 2)
+        joined = self.model.apply(x)
+        self.assertGreater(np.isin(joined, strange)[np.isin(y, self.NEW)].mean(), 0.8)
+        self.assertLess(np.isin(joined, strange)[np.isin(y, self.KNOWN)].mean(), 0.1)
+        for cluster in strange:
+            kinds, counts = np.unique(y[joined == cluster], return_counts=True)
+            self.model.name_cluster(cluster, int(kinds[np.argmax(counts)]))
+        self.assertEqual(list(self.model.classes_), sorted(self.KNOWN + self.NEW))
+        test = np.concatenate([np.flatnonzero(self.y == c)[60:] for c in self.KNOWN + self.NEW])
+        found, truth = self.model.predict(self.x[test]), self.y[test]
+        self.assertGreater((found == truth)[np.isin(truth, self.NEW)].mean(), 0.8)
+        self.assertGreater((found == truth)[np.isin(truth, self.KNOWN)].mean(), 0.85)
+
+    def test_known_digits_start_none(self):
+        self.stream(45, 0)
+        self.assertTrue((self.model.cluster_labels_ != -1).all())
+
+
 if __name__ == "__main__":
     unittest.main()

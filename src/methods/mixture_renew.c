@@ -6,6 +6,9 @@
  * points. So metric, lambda and variances adapt, at times that depend on the points so far and not
  * on how they were divided into calls. A sampled point weighs as much as the points that it stands
  * for. As long as all points are in the sample, this is fitting to all of them.
+ *
+ * New kinds (new_kinds.h) among unlabelled points of the sample become clusters without a label,
+ * and their points take no part in the fit, where they might receive the label of a class.
  */
 #include <math.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "methods/derived_source.h"
 #include "methods/fit_state.h"
 #include "methods/mixture.h"
+#include "methods/new_kinds.h"
 #include "methods/open_set.h"
 
 enum {
@@ -124,31 +128,6 @@ static imp_status take_sample(imp_mixture *mixture, const imp_point_source *sour
     return status;
 }
 
-imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
-                             const imp_point_source *source, size_t way, const imp_crew *crew,
-                             imp_error *error)
-{
-    const imp_clusters *clusters = &mixture->clusters;
-    mixture->given = (imp_mixture_given){.rule = options->rule,
-                                         .metric = options->metric,
-                                         .whitening = options->whitening,
-                                         .unlabeled_weight = options->unlabeled_weight,
-                                         .view_weights = options->view_weights != NULL};
-    mixture->sample.dimensions = source->dimensions;
-    imp_status status = choose(mixture, *options, source, way, crew, error);
-    if (!status)
-        status = imp_sample_make_room(
-            &mixture->sample, way, imp_mixture_stranger_number(clusters, clusters->count), error);
-    if (!status)
-        status = take_sample(mixture, source, options->point_weight, crew, error);
-    if (!status) {
-        imp_sample_settle(&mixture->sample);
-        status = imp_open_set_calibrate(mixture, error);
-    }
-    return crew ? imp_fit_state_keep(crew->fit, status, mixture, NULL, source->count, error)
-                : status;
-}
-
 /* ---- again ---- */
 
 /* The options of the mixture's fit, for its sample. The arrays have room for the most views
@@ -225,40 +204,162 @@ static size_t missing_class(const imp_mixture *mixture)
     return c;
 }
 
-imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error)
+/* Adds a cluster for every new kind, at the mean of its points. */
+static imp_status add_kinds(imp_mixture *mixture, const imp_new_kinds *kinds, imp_error *error)
+{
+    imp_clusters *clusters = &mixture->clusters;
+    const imp_sample *sample = &mixture->sample;
+    size_t first = clusters->count, d = clusters->dimensions;
+    double sigma = mixture->rule.sigma_u;
+    float *room;
+    const float *rows;
+    if (kinds->count == 0)
+        return IMP_OK;
+    imp_status status =
+        imp_mixture_enter(mixture, sample->rows, sample->count, &room, &rows, error);
+    for (size_t k = 0; k < kinds->count && !status; k++)
+        status = imp_clusters_add(clusters, IMP_UNLABELED, sigma, NULL, error);
+    for (size_t i = 0; i < sample->count && !status; i++) {
+        if (kinds->kind[i] < 0)
+            continue;
+        size_t c = first + (size_t)kinds->kind[i];
+        double weight = sample->weight[i] * imp_sample_share(sample, i);
+        clusters->weight[c] += weight;
+        for (size_t j = 0; j < d; j++)
+            imp_clusters_sum(clusters, c)[j] += weight * rows[i * d + j];
+    }
+    for (size_t c = first; c < clusters->count && !status; c++)
+        imp_mixture_place(mixture, c);
+    imp_release(room);
+    return status;
+}
+
+/* Fits the mixture anew to those points of its sample that are of no new kind. On failure the
+ * clusters are as they were. */
+static imp_status fit_to_sample(imp_mixture *mixture, const imp_new_kinds *kinds, imp_error *error)
+{
+    const imp_sample *sample = &mixture->sample;
+    size_t n = sample->count, d = sample->dimensions, left = 0, dimensions[IMP_MOST_VIEWS];
+    double view_weights[IMP_MOST_VIEWS];
+    imp_mixture_options options = options_again(mixture, dimensions, view_weights);
+    int32_t *label = imp_allocate(n, sizeof *label);
+    double *weight = imp_allocate(n, sizeof *weight);
+    float *rows = kinds->count > 0 ? imp_allocate(n * d, sizeof *rows) : NULL;
+    imp_mixture *fresh = imp_mixture_create(d);
+    imp_status status = label && weight && fresh && (rows || kinds->count == 0)
+                            ? IMP_OK
+                            : imp_fail_memory(error, "a mixture");
+    for (size_t i = 0; i < n && !status; i++) {
+        if (kinds->kind[i] >= 0)
+            continue;
+        label[left] = sample->label[i] >= 0 ? sample->label[i] : IMP_UNLABELED;
+        weight[left] = sample->weight[i] * (label[left] >= 0 ? imp_sample_share(sample, i) : 1);
+        if (rows)
+            memcpy(rows + left * d, sample->rows + i * d, d * sizeof *rows);
+        left++;
+    }
+    options.point_weight = weight;
+    const imp_point_source points =
+        imp_source_of_labeled(rows ? rows : sample->rows, label, left, d);
+    if (!status)
+        status = choose(fresh, options, &points, mixture->classes, NULL, error);
+    if (!status)
+        replace(mixture, fresh);
+    imp_mixture_free(fresh);
+    imp_release(label);
+    imp_release(weight);
+    imp_release(rows);
+    return status;
+}
+
+/* Sets the threshold, and starts to count what is new. */
+static imp_status settle(imp_mixture *mixture, imp_error *error)
+{
+    imp_status status = imp_open_set_calibrate(mixture, error);
+    if (!status)
+        imp_sample_settle(&mixture->sample);
+    return status;
+}
+
+/* Adds clusters for the new kinds, assigns the sample to all there are, and sets the threshold. */
+static imp_status finish(imp_mixture *mixture, const imp_new_kinds *kinds, imp_error *error)
 {
     imp_sample *sample = &mixture->sample;
-    size_t n = sample->count, dimensions[IMP_MOST_VIEWS];
-    double view_weights[IMP_MOST_VIEWS];
+    imp_status status = add_kinds(mixture, kinds, error);
+    int32_t *label = status ? NULL : imp_allocate(sample->count, sizeof *label);
+    if (!status && !label)
+        status = imp_fail_memory(error, "a mixture");
+    for (size_t i = 0; i < sample->count && !status; i++)
+        label[i] = sample->label[i] >= 0 ? sample->label[i] : IMP_UNLABELED;
+    if (!status)
+        status = assign_strangers(mixture, label, error);
+    imp_release(label);
+    return status ? status : settle(mixture, error);
+}
+
+/* Refits the mixture to its sample, of which the new kinds are known. On failure of the fit the
+ * clusters are as they were. */
+static imp_status refit(imp_mixture *mixture, const imp_new_kinds *kinds, imp_error *error)
+{
     size_t missing = missing_class(mixture);
     if (missing < mixture->classes)
         return imp_fail(error, IMP_EINVAL, "class %zu has no point among those that are kept",
                         missing);
-    imp_mixture_options options = options_again(mixture, dimensions, view_weights);
-    int32_t *label = imp_allocate(n, sizeof *label);
-    double *weight = imp_allocate(n, sizeof *weight);
-    imp_mixture *fresh = imp_mixture_create(sample->dimensions);
-    imp_status status = label && weight && fresh ? IMP_OK : imp_fail_memory(error, "a mixture");
-    for (size_t i = 0; i < n && !status; i++) {
-        label[i] = sample->label[i] >= 0 ? sample->label[i] : IMP_UNLABELED;
-        weight[i] = sample->weight[i] * (label[i] >= 0 ? imp_sample_share(sample, i) : 1);
-    }
-    options.point_weight = weight;
-    const imp_point_source points =
-        imp_source_of_labeled(sample->rows, label, n, sample->dimensions);
+    imp_status status = fit_to_sample(mixture, kinds, error);
+    return status ? status : finish(mixture, kinds, error);
+}
+
+/* ---- the first fit ---- */
+
+/* If there are new kinds, the mixture is refitted to its sample without their points. If not all
+ * labelled points are in the sample, they only become clusters besides. */
+static imp_status add_new_kinds(imp_mixture *mixture, imp_error *error)
+{
+    const imp_sample *sample = &mixture->sample;
+    double labeled = 0;
+    for (size_t c = 0; c < sample->classes; c++)
+        labeled += sample->seen[c + 1];
+    bool all = labeled <= (double)sample->labeled_kept;
+    imp_new_kinds kinds;
+    imp_status status = imp_new_kinds_find(sample, &kinds, error);
+    if (!status && kinds.count == 0)
+        status = settle(mixture, error);
+    else if (!status)
+        status = all ? refit(mixture, &kinds, error) : finish(mixture, &kinds, error);
+    imp_new_kinds_release(&kinds);
+    return status;
+}
+
+imp_status imp_mixture_begin(imp_mixture *mixture, const imp_mixture_options *options,
+                             const imp_point_source *source, size_t way, const imp_crew *crew,
+                             imp_error *error)
+{
+    const imp_clusters *clusters = &mixture->clusters;
+    mixture->given = (imp_mixture_given){.rule = options->rule,
+                                         .metric = options->metric,
+                                         .whitening = options->whitening,
+                                         .unlabeled_weight = options->unlabeled_weight,
+                                         .view_weights = options->view_weights != NULL};
+    mixture->sample.dimensions = source->dimensions;
+    imp_status status = choose(mixture, *options, source, way, crew, error);
     if (!status)
-        status = choose(fresh, options, &points, mixture->classes, NULL, error);
-    if (!status) {
-        replace(mixture, fresh);
-        status = assign_strangers(mixture, label, error);
-    }
+        status = imp_sample_make_room(
+            &mixture->sample, way, imp_mixture_stranger_number(clusters, clusters->count), error);
     if (!status)
-        status = imp_open_set_calibrate(mixture, error);
+        status = take_sample(mixture, source, options->point_weight, crew, error);
     if (!status)
-        imp_sample_settle(sample);
-    imp_mixture_free(fresh);
-    imp_release(label);
-    imp_release(weight);
+        status = add_new_kinds(mixture, error);
+    return crew ? imp_fit_state_keep(crew->fit, status, mixture, NULL, source->count, error)
+                : status;
+}
+
+imp_status imp_mixture_renew(imp_mixture *mixture, imp_error *error)
+{
+    imp_new_kinds kinds;
+    imp_status status = imp_new_kinds_find(&mixture->sample, &kinds, error);
+    if (!status)
+        status = refit(mixture, &kinds, error);
+    imp_new_kinds_release(&kinds);
     return status;
 }
 

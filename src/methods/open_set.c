@@ -52,7 +52,8 @@ static bool has_another(const imp_sample *sample, size_t own)
     return another;
 }
 
-static imp_status find_known(known *all, const imp_sample *sample, imp_error *error)
+static imp_status measure_known(known *all, const imp_sample *sample,
+                                const imp_reference *reference, imp_error *error)
 {
     size_t labeled = sample->labeled_kept;
     size_t measured = labeled < MOST_MEASURED ? labeled : MOST_MEASURED;
@@ -72,7 +73,15 @@ static imp_status find_known(known *all, const imp_sample *sample, imp_error *er
             all->number[all->count++] = number - 1;
         }
     }
-    return IMP_OK;
+    return imp_reference_own_distances(reference, sample, all->number, all->count, all->score,
+                                       error);
+}
+
+static void release_known(known *all)
+{
+    imp_release(all->row);
+    imp_release(all->number);
+    imp_release(all->score);
 }
 
 /* The log density of cluster c without this point of weight `weight`, which is in it. */
@@ -157,10 +166,7 @@ imp_status imp_open_set_calibrate(imp_mixture *mixture, imp_error *error)
     imp_reference_release(&mixture->reference);
     imp_status status = imp_reference_take(&mixture->reference, &mixture->sample, error);
     if (!status)
-        status = find_known(&all, &mixture->sample, error);
-    if (!status)
-        status = imp_reference_own_distances(&mixture->reference, &mixture->sample, all.number,
-                                             all.count, all.score, error);
+        status = measure_known(&all, &mixture->sample, &mixture->reference, error);
     if (!status)
         status = claim_all(&all, error);
     if (!status) {
@@ -169,9 +175,7 @@ imp_status imp_open_set_calibrate(imp_mixture *mixture, imp_error *error)
         chosen->distance_count = all.count;
         all.score = NULL;
     }
-    imp_release(all.row);
-    imp_release(all.number);
-    imp_release(all.score);
+    release_known(&all);
     imp_open_set_place(mixture);
     return status;
 }
@@ -194,6 +198,20 @@ static double score_at(const double *score, size_t n, double rate)
     double rank = (double)n + 1 - beyond, whole = floor(rank);
     double below = whole >= 1 ? score[(size_t)whole - 1] : 0;
     return rank > whole ? below + (rank - whole) * (score[(size_t)whole] - below) : below;
+}
+
+imp_status imp_open_set_limit(const imp_sample *sample, const imp_reference *reference, double rate,
+                              double *limit, size_t *held_out, imp_error *error)
+{
+    known all = {0};
+    imp_status status = measure_known(&all, sample, reference, error);
+    if (!status) {
+        qsort(all.score, all.count, sizeof *all.score, imp_compare_doubles);
+        *limit = score_at(all.score, all.count, rate);
+        *held_out = all.count;
+    }
+    release_known(&all);
+    return status;
 }
 
 void imp_open_set_place(imp_mixture *mixture)

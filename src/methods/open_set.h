@@ -14,6 +14,12 @@
  * if it were new. On failure, IMP_ENOMEM, the mixture has no threshold. */
 imp_status imp_open_set_calibrate(imp_mixture *mixture, imp_error *error);
 
+/* *limit = the squared distance from all labelled points of the sample that a new point of their
+ * classes exceeds with probability `rate`, told by *held_out of them; INFINITY if none can be held
+ * out. */
+imp_status imp_open_set_limit(const imp_sample *sample, const imp_reference *reference, double rate,
+                              double *limit, size_t *held_out, imp_error *error);
+
 /* Sets the threshold by the rate. */
 void imp_open_set_place(imp_mixture *mixture);
 

@@ -24,6 +24,13 @@ static void multiply(const imp_reference *reference, const float *x, float *row)
         row[j] = reference->factor ? x[j] * reference->factor[j] : x[j];
 }
 
+void imp_reference_enter(const imp_reference *reference, float *rows, size_t n)
+{
+    size_t d = reference->dimensions;
+    for (size_t i = 0; i < n && reference->factor; i++)
+        multiply(reference, rows + i * d, rows + i * d);
+}
+
 static double squared_distance(const float *a, const float *b, size_t d)
 {
     /* Four independent sums, for instruction-level parallelism. */

@@ -29,6 +29,9 @@ imp_status imp_reference_take(imp_reference *reference, const imp_sample *sample
 imp_status imp_reference_place(imp_reference *reference, const imp_sample *sample,
                                imp_error *error);
 
+/* Multiplies points by the factors, in place. */
+void imp_reference_enter(const imp_reference *reference, float *rows, size_t n);
+
 /* far(n) = the squared distance of each point to the nearest of them; there must be one. */
 imp_status imp_reference_distances(const imp_reference *reference, const float *x, size_t n,
                                    double *far, imp_error *error);
