@@ -6,9 +6,11 @@
 #include "cli/job.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <imp/version.h>
 #include <imp/work.h>
@@ -87,8 +89,20 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
+/* Without one of the standard streams, the first file that is opened would get its number, and
+ * messages would be written into that file. In their places are files that, like a closed stream,
+ * can be neither read from nor written to, as the case may be. */
+static void fill_closed_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 &&
+            open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int imp_job_run(int argc, char **argv)
 {
+    fill_closed_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write, which cleans up */
     int status = run(argc, argv);
 

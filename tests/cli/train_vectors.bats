@@ -136,3 +136,16 @@ assert numpy.load("z.npy").shape == (160, 3) and numpy.load("z.npy").dtype == "f
     [ "$status" -eq 1 ]
     [[ "$output" == *"$refused"* ]]
 }
+
+@test "train on vectors: without standard streams, nothing is written into other files" {
+    "$IMP" train --quiet --data vectors:x.npy,y.npy --out open "${small[@]}"
+    for closed in '2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
+        rm -rf closed
+        bash -c '"$@" '"$closed" - "$IMP" train --data vectors:x.npy,y.npy --out closed "${small[@]}" \
+            3>&-
+        cmp open/model.safetensors closed/model.safetensors
+        [ "$(wc -l <closed/log.jsonl)" -eq "$(wc -l <open/log.jsonl)" ]
+        [ "$(wc -l <closed/log.csv)" -eq "$(wc -l <open/log.csv)" ]
+        "$IMP" plot closed -o closed.svg
+    done
+}
