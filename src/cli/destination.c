@@ -137,6 +137,6 @@ char *imp_scratch_folder(const char *output)
     const char *temporary = getenv("TMPDIR");
     const char *slash = output ? strrchr(output, '/') : NULL;
     if (!output)
-        return strdup(temporary ? temporary : "/tmp");
+        return strdup(temporary && temporary[0] ? temporary : "/tmp");
     return slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
 }
