@@ -389,7 +389,10 @@ int imp_command_predict(int argc, char **argv)
     const char *inputs[IMP_MOST_TEXTS + 2] = {argv[1], given.truth};
     for (size_t v = 0; v < views.count; v++)
         views.items[v] = inputs[v + 2] = argv[v + 2];
+    const imp_destination output = {"-o", "a file of answers", given.output};
     status = imp_check_inputs(command, given.output, inputs, views.count + 2);
+    if (status == IMP_GO_ON)
+        status = imp_check_files(command, &output, 1);
     if (status == IMP_GO_ON)
         status = imp_mixture_read(command, argv[1], &mixture);
     if (status == IMP_GO_ON)

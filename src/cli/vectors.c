@@ -339,7 +339,9 @@ int imp_check_point_files(const char *command, const imp_point_files *files, con
         inputs[count++] = files->supports.items[v];
     for (size_t v = 0; v < files->more.count; v++)
         inputs[count++] = files->more.items[v];
-    return imp_check_inputs(command, output, inputs, count);
+    const imp_destination file = {"-o", "another file", output};
+    int status = imp_check_inputs(command, output, inputs, count);
+    return status == IMP_GO_ON ? imp_check_files(command, &file, 1) : status;
 }
 
 size_t imp_count_classes(const int32_t *labels, size_t count)

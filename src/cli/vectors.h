@@ -77,7 +77,7 @@ int imp_read_labeled_rows(const char *command, const imp_point_files *files,
 int imp_read_supports(const char *command, const imp_point_files *files, imp_labeled_rows *points);
 imp_texts imp_unlabeled_paths(const imp_point_files *files);
 
-/* Whether writing `output` leaves these files intact. */
+/* Whether `output` can be written, and leaves these files intact. */
 int imp_check_point_files(const char *command, const imp_point_files *files, const char *output);
 
 void imp_labeled_rows_clear(imp_labeled_rows *points);

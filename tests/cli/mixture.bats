@@ -188,3 +188,22 @@ assert all(abs(p - r) < 1e-6 for x, y in zip(a["probabilities"][-500:], b["proba
     [ -z "$output" ]
     [ "$stderr" = "imp predict: bad.npy: row 69500, column 1 is infinite; every value must be a finite number" ]
 }
+
+@test "fit, classify, add, predict: an output that cannot be written is refused before the work" {
+    "$IMP" fit --support s.npy --labels y.npy -o m.safetensors
+    points=(--support s.npy --labels y.npy)
+    for words in "fit ${points[*]}" "classify ${points[*]} --query q.npy" \
+        "add m.safetensors ${points[*]}" "predict m.safetensors q.npy"; do
+        for place in missing/m .; do
+            run --separate-stderr "$IMP" $words -o "$place"
+            [ "$status" -eq 1 ]
+            [[ $stderr == "imp ${words%% *}: cannot write '$place': "* ]]
+            [ "${#stderr_lines[@]}" -eq 1 ]
+        done
+    done
+    # nothing was read
+    run --separate-stderr "$IMP" fit --support absent.npy --labels y.npy -o missing/m
+    [[ $stderr == "imp fit: cannot write 'missing/m': "* ]]
+    run --separate-stderr "$IMP" predict absent.safetensors q.npy -o missing/m
+    [[ $stderr == "imp predict: cannot write 'missing/m': "* ]]
+}
