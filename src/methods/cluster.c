@@ -198,6 +198,8 @@ static imp_status run(const imp_point_source *source, const imp_cluster_options 
         status = imp_constraints_create(options, source, &job.constraints, error);
     }
     if (!status)
+        status = imp_cluster_begin(&job, error);
+    if (!status)
         status = prepare(&job, error);
     if (!status)
         status = imp_cluster_make_passes(&job, error);

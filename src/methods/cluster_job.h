@@ -48,6 +48,10 @@ size_t imp_cluster_passes_wanted(const imp_cluster_job *job);
  * progress. */
 imp_status imp_cluster_block_done(size_t begin, size_t end, void *context, imp_error *error);
 
+/* Before anything is computed: what may be stopped gets its print, and what goes on from a state is
+ * refused unless that is there and of the same points and options. */
+imp_status imp_cluster_begin(imp_cluster_job *job, imp_error *error);
+
 /* Makes the passes, from where the job's state says. If it is stopped, it keeps its state. */
 imp_status imp_cluster_make_passes(imp_cluster_job *job, imp_error *error);
 

@@ -58,18 +58,25 @@ static bool renumber(imp_cluster_job *job, imp_assigner *assigner)
 
 /* ---- stopping ---- */
 
-/* Where a clustering may be stopped and go on: what it is of, and how far it was. */
-static imp_status take_state(imp_cluster_job *job, imp_assigner *assigner, imp_error *error)
+imp_status imp_cluster_begin(imp_cluster_job *job, imp_error *error)
 {
     const char *path = job->means->state;
     if (!path)
         return IMP_OK;
     imp_status status = imp_cluster_print_of(job->source, job->options, &job->print, error);
-    if (status || !job->means->resume)
-        return status;
+    return !status && job->means->resume ? imp_cluster_state_check(path, &job->print, error)
+                                         : status;
+}
+
+/* How far a clustering was that goes on. */
+static imp_status take_state(imp_cluster_job *job, imp_assigner *assigner, imp_error *error)
+{
+    if (!job->means->state || !job->means->resume)
+        return IMP_OK;
     imp_clusters_restart(&job->clusters, job->source->dimensions);
-    status = imp_cluster_state_load(path, &job->print, &job->state, &job->clusters, job->assignment,
-                                    job->source->count, NULL, error);
+    imp_status status =
+        imp_cluster_state_load(job->means->state, &job->print, &job->state, &job->clusters,
+                               job->assignment, job->source->count, NULL, error);
     job->steps = job->state.passes;
     imp_assigner_know_nothing(assigner);
     return status;

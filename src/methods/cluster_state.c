@@ -189,6 +189,38 @@ static imp_status take(const char *path, const imp_safetensors *file, imp_cluste
     return IMP_OK;
 }
 
+/* Reads the file if it is a state of what `print` says. */
+static imp_status open_state(const char *path, const imp_cluster_print *print,
+                             imp_safetensors **file, imp_error *error)
+{
+    imp_status status = imp_safetensors_load(path, file, error);
+    if (status)
+        return status;
+    const char *of = imp_safetensors_metadata(*file, "of");
+    const char *is = imp_safetensors_metadata(*file, "kind");
+    if (!of || !is || strcmp(is, kind) != 0)
+        status = imp_cluster_state_refuse(path, "it says that it is something else", error);
+    else if (strcmp(of, print->text) != 0)
+        status = imp_fail(error, IMP_EINVAL,
+                          "'%s' is of a clustering of other points or by other options; it goes on "
+                          "only with what it began with",
+                          path);
+    if (status) {
+        imp_safetensors_free(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+imp_status imp_cluster_state_check(const char *path, const imp_cluster_print *print,
+                                   imp_error *error)
+{
+    imp_safetensors *file = NULL;
+    imp_status status = open_state(path, print, &file, error);
+    imp_safetensors_free(file);
+    return status;
+}
+
 imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *print,
                                   imp_cluster_state *state, imp_clusters *clusters,
                                   int32_t *assignment, size_t points, imp_safetensors **out,
@@ -197,19 +229,10 @@ imp_status imp_cluster_state_load(const char *path, const imp_cluster_print *pri
     imp_safetensors *file;
     if (out)
         *out = NULL;
-    imp_status status = imp_safetensors_load(path, &file, error);
+    imp_status status = open_state(path, print, &file, error);
     if (status)
         return status;
-    const char *of = imp_safetensors_metadata(file, "of");
-    const char *is = imp_safetensors_metadata(file, "kind");
-    if (!of || !is || strcmp(is, kind) != 0)
-        status = imp_cluster_state_refuse(path, "it says that it is something else", error);
-    else if (strcmp(of, print->text) != 0)
-        status = imp_fail(error, IMP_EINVAL,
-                          "'%s' is of a clustering of other points or by other options; it goes on "
-                          "only with what it began with",
-                          path);
-    else if (!read_numbers(file, points, out ? IMP_PART_SAMPLE : IMP_PART_ASSIGN, state))
+    if (!read_numbers(file, points, out ? IMP_PART_SAMPLE : IMP_PART_ASSIGN, state))
         status = imp_cluster_state_refuse(path, "its numbers do not make sense", error);
     else
         status = take(path, file, clusters, assignment, points, error);

@@ -66,6 +66,11 @@ imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *pri
                                   const int32_t *assignment, size_t points,
                                   const imp_state_more *more, imp_error *error);
 
+/* Whether there is such a file, to be asked before work that would be in vain without it. Fails as
+ * imp_cluster_state_load() does, unless only the clusters in it are wrong. */
+imp_status imp_cluster_state_check(const char *path, const imp_cluster_print *print,
+                                   imp_error *error);
+
 /* Reads such a file: `clusters` is empty before, and of the points' dimensions. If `file` is not
  * NULL, it becomes the file, to be freed, from which to take more. IMP_EINVAL for the state of
  * other points or options, IMP_EFORMAT for a file that is no state. */

@@ -40,7 +40,8 @@ imp_status imp_fit_state_begin(imp_fit_state *fit, const imp_point_source *sourc
     fit->stopped = false;
     fit->at = (imp_cluster_state){0};
     snprintf(method, sizeof method, "a fit, %016" PRIx64, hash_options(options));
-    return imp_state_print_of(source, method, &fit->print, error);
+    imp_status status = imp_state_print_of(source, method, &fit->print, error);
+    return !status && fit->resume ? imp_cluster_state_check(fit->path, &fit->print, error) : status;
 }
 
 /* The classes are those of the points, so clusters of others cannot be. */

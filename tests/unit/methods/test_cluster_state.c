@@ -152,6 +152,32 @@ static void what_is_not_its_own_is_refused(void **state)
     free(other);
 }
 
+static imp_point_source counted;
+static size_t reads;
+
+static imp_status count_reads(const imp_point_source *source, size_t begin, size_t count,
+                              float *room, const float **rows, imp_error *error)
+{
+    (void)source;
+    reads += count;
+    return counted.read(&counted, begin, count, room, rows, error);
+}
+
+/* Choosing the clusters to begin with takes longer than anything else. */
+static void nothing_is_chosen_before_a_state_is_refused(void **state)
+{
+    float *x = draw_points(1);
+    scratch_path path = scratch_file(state, "clustering.state");
+    counted = imp_source_of_rows(x, POINTS, DIMENSIONS);
+    imp_point_source source = counted;
+    source.read = count_reads;
+    imp_cluster_options options = imp_cluster_defaults();
+    reads = 0;
+    refuse(&source, &options, path.text, IMP_EIO);
+    assert_in_range(reads, 1, POINTS / 10);
+    free(x);
+}
+
 /* Its checksum is right, but nobody was assigned in a pass that is over. */
 static void points_that_were_left_out_are_told(void **state)
 {
@@ -189,6 +215,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(same_bits, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_is_not_its_own_is_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_chosen_before_a_state_is_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(points_that_were_left_out_are_told, scratch_setup,
                                         scratch_teardown),
