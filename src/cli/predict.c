@@ -7,6 +7,7 @@
 #include "cli/answer_truth.h"
 #include "cli/class_names.h"
 #include "cli/destination.h"
+#include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/mixture.h"
 #include "cli/model_points.h"
@@ -226,6 +227,8 @@ static int each_block(job *work, const imp_mixture_predictions *wanted, printer 
     imp_status status;
     do {
         status = do_round(work, wanted, print, begin, &error);
+        if (!status)
+            status = imp_interrupt_check(&error);
         begin = n - begin < step ? n : begin + step;
         double now = imp_clock(), left = (now - start) / (double)begin * (double)(n - begin);
         if (now - start > SOON && imp_progress_due(&work->line, false)) {
@@ -235,7 +238,9 @@ static int each_block(job *work, const imp_mixture_predictions *wanted, printer 
         }
     } while (begin < n && !status);
     imp_progress_end(&work->line);
-    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
+    return status ? imp_complain(imp_interrupted() ? IMP_EXIT_INTERRUPTED : IMP_EXIT_FAILURE,
+                                 command, "%s", error.message)
+                  : IMP_GO_ON;
 }
 
 /* All arrays of the JSON object in turn; each is a pass over the queries. */
@@ -294,6 +299,9 @@ static int prepare(job *work, size_t count)
         status = imp_truth_read(command, given->truth, count, &work->names, given->open_set,
                                 &work->truth);
     imp_error error;
+    /* What is begun is removed. Ranks end each other. */
+    if (status == IMP_GO_ON && given->output && !imp_ranks_any(imp_job_ranks()))
+        imp_interrupt_catch();
     if (status == IMP_GO_ON && given->output && imp_job_writes() &&
         imp_labels_begin(&work->answers, given->output, count, &work->names, &error))
         status = imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);

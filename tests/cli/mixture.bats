@@ -207,3 +207,26 @@ assert all(abs(p - r) < 1e-6 for x, y in zip(a["probabilities"][-500:], b["proba
     run --separate-stderr "$IMP" predict absent.safetensors q.npy -o missing/m
     [[ $stderr == "imp predict: cannot write 'missing/m': "* ]]
 }
+
+@test "predict: an interrupted one leaves nothing behind" {
+    "$IMP" fit --preset paper --support s.npy --labels y.npy -o m.safetensors
+    npy many.npy 'np.random.RandomState(1).randn(300000, 2).astype("float32")'
+    mkfifo points
+    "$IMP" predict m.safetensors points -o answers.npy >/dev/null 2>said 3>&- &
+    pid=$!
+    exec 4>points
+    head -c 100000 many.npy >&4
+    until compgen -G '.imp-*.tmp' >/dev/null; do
+        kill -0 "$pid" # fails the test if it ended
+        sleep 0.05
+    done
+    kill -TERM "$pid"
+    tail -c +100001 many.npy >&4 || : # it does not read all of them
+    exec 4>&-
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ]
+    [ "$(<said)" = "imp predict: interrupted; nothing unfinished is left behind" ]
+    [ ! -e answers.npy ]
+    ! compgen -G '.imp-*.tmp'
+}
