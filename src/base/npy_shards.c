@@ -70,6 +70,16 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Opening a pipe would wait, perhaps forever, for somebody to write to it. */
+static imp_status check_regular(const char *path, imp_error *error)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+        return IMP_OK; /* opening tells what is wrong */
+    return imp_fail(error, IMP_EINVAL,
+                    "'%s' is a device or a pipe; a folder of points is made of files", path);
+}
+
 static imp_status list_shards(const char *path, listing *list, imp_error *error)
 {
     DIR *folder = opendir(path);
@@ -88,6 +98,8 @@ static imp_status list_shards(const char *path, listing *list, imp_error *error)
                           "'%s' holds no .npy files; a folder of points is made of them", path);
     if (!status)
         qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
+    for (size_t i = 0; i < list->count && !status; i++)
+        status = check_regular(list->paths[i], error);
     return status;
 }
 

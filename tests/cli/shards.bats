@@ -149,6 +149,19 @@ END
     [[ $stderr == "imp cluster: parts/3.npy: row 0, column 2 is not a number (NaN)"* ]]
 }
 
+@test "shards: a pipe in a folder is refused, not waited for" {
+    mkfifo parts/9.npy
+    npy y.npy 'np.arange(100) % 4'
+    for words in "cluster parts --lambda 200" \
+        "fit --support x.npy --labels y.npy --unlabeled parts -o m.safetensors"; do
+        # shellcheck disable=SC2086 # words are options
+        run --separate-stderr timeout 60 "$IMP" $words
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "imp ${words%% *}: 'parts/9.npy' is a device or a pipe; a folder of points is \
+made of files" ]
+    done
+}
+
 @test "shards: answers go to files block by block, and numbers of points to disk" {
     "$IMP" cluster x.npy --method dp-means --lambda 200 --json >one
     "$IMP" cluster parts --method dp-means --lambda 200 --memory 0 -o labels.npy --json >two
