@@ -195,6 +195,7 @@ assert all(abs(p - r) < 1e-6 for x, y in zip(a["probabilities"][-500:], b["proba
     for words in "fit ${points[*]}" "classify ${points[*]} --query q.npy" \
         "add m.safetensors ${points[*]}" "predict m.safetensors q.npy"; do
         for place in missing/m .; do
+            # shellcheck disable=SC2086 # words are options
             run --separate-stderr "$IMP" $words -o "$place"
             [ "$status" -eq 1 ]
             [[ $stderr == "imp ${words%% *}: cannot write '$place': "* ]]
