@@ -355,12 +355,18 @@ imp_status imp_labels_parse(const unsigned char *bytes, size_t size, imp_labels 
     return status;
 }
 
+/* A .npy file or text. */
+static bool begins(const unsigned char *bytes, size_t size)
+{
+    return bytes[0] == 0x93 || !memchr(bytes, 0, size);
+}
+
 imp_status imp_labels_read(const char *path, imp_labels *labels, imp_error *error)
 {
     *labels = (imp_labels){0};
     unsigned char *bytes;
     size_t size;
-    imp_status status = imp_file_read(path, PTRDIFF_MAX, &bytes, &size, error);
+    imp_status status = imp_file_read_if(path, PTRDIFF_MAX, begins, &bytes, &size, error);
     if (status)
         return status;
     status = imp_labels_parse(bytes, size, labels, error);

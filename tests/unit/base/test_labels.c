@@ -127,6 +127,15 @@ static void other_files_get_a_sentence(void **state)
     assert_int_equal(imp_labels_read("no/such.npy", &labels, &error), IMP_EIO);
 }
 
+static void an_endless_file_is_read_only_at_its_beginning(void **state)
+{
+    (void)state;
+    imp_labels labels;
+    imp_error error;
+    assert_int_equal(imp_labels_read("/dev/zero", &labels, &error), IMP_EFORMAT);
+    assert_non_null(strstr(error.message, "/dev/zero"));
+}
+
 static void classes_are_renumbered(void **state)
 {
     (void)state;
@@ -195,6 +204,7 @@ int main(void)
         cmocka_unit_test(texts_of_numpy),
         cmocka_unit_test(lines),
         cmocka_unit_test(other_files_get_a_sentence),
+        cmocka_unit_test(an_endless_file_is_read_only_at_its_beginning),
         cmocka_unit_test(classes_are_renumbered),
         cmocka_unit_test_setup_teardown(classes_are_written, scratch_setup, scratch_teardown),
         cmocka_unit_test(reading_survives_lack_of_memory),
