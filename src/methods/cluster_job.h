@@ -48,8 +48,9 @@ size_t imp_cluster_passes_wanted(const imp_cluster_job *job);
  * progress. */
 imp_status imp_cluster_block_done(size_t begin, size_t end, void *context, imp_error *error);
 
-/* Before anything is computed: what may be stopped gets its print, and what goes on from a state is
- * refused unless that is there and of the same points and options. */
+/* Before anything is computed: what may be stopped gets its print, and is refused unless the state
+ * that it goes on from is there and of the same points and options, or nothing but a state is where
+ * its own would be written. */
 imp_status imp_cluster_begin(imp_cluster_job *job, imp_error *error);
 
 /* Makes the passes, from where the job's state says. If it is stopped, it keeps its state. */

@@ -64,8 +64,7 @@ imp_status imp_cluster_begin(imp_cluster_job *job, imp_error *error)
     if (!path)
         return IMP_OK;
     imp_status status = imp_cluster_print_of(job->source, job->options, &job->print, error);
-    return !status && job->means->resume ? imp_cluster_state_check(path, &job->print, error)
-                                         : status;
+    return status ? status : imp_cluster_state_begin(path, &job->print, job->means->resume, error);
 }
 
 /* How far a clustering was that goes on. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -189,6 +190,12 @@ static imp_status take(const char *path, const imp_safetensors *file, imp_cluste
     return IMP_OK;
 }
 
+static bool is_state(const imp_safetensors *file)
+{
+    const char *is = imp_safetensors_metadata(file, "kind");
+    return is && strcmp(is, kind) == 0;
+}
+
 /* Reads the file if it is a state of what `print` says. */
 static imp_status open_state(const char *path, const imp_cluster_print *print,
                              imp_safetensors **file, imp_error *error)
@@ -197,8 +204,7 @@ static imp_status open_state(const char *path, const imp_cluster_print *print,
     if (status)
         return status;
     const char *of = imp_safetensors_metadata(*file, "of");
-    const char *is = imp_safetensors_metadata(*file, "kind");
-    if (!of || !is || strcmp(is, kind) != 0)
+    if (!of || !is_state(*file))
         status = imp_cluster_state_refuse(path, "it says that it is something else", error);
     else if (strcmp(of, print->text) != 0)
         status = imp_fail(error, IMP_EINVAL,
@@ -212,11 +218,21 @@ static imp_status open_state(const char *path, const imp_cluster_print *print,
     return status;
 }
 
-imp_status imp_cluster_state_check(const char *path, const imp_cluster_print *print,
+imp_status imp_cluster_state_begin(const char *path, const imp_cluster_print *print, bool resume,
                                    imp_error *error)
 {
     imp_safetensors *file = NULL;
-    imp_status status = open_state(path, print, &file, error);
+    imp_status status = IMP_OK;
+    struct stat about;
+    if (resume)
+        status = open_state(path, print, &file, error);
+    else if (lstat(path, &about) == 0 &&
+             (imp_safetensors_load(path, &file, NULL) || !is_state(file)))
+        status =
+            imp_fail(error, IMP_EINVAL,
+                     "'%s' is not what a stopped run left, but this one would write there if it "
+                     "were stopped; move it, or name another output",
+                     path);
     imp_safetensors_free(file);
     return status;
 }

@@ -66,9 +66,10 @@ imp_status imp_cluster_state_save(const char *path, const imp_cluster_print *pri
                                   const int32_t *assignment, size_t points,
                                   const imp_state_more *more, imp_error *error);
 
-/* Whether there is such a file, to be asked before work that would be in vain without it. Fails as
- * imp_cluster_state_load() does, unless only the clusters in it are wrong. */
-imp_status imp_cluster_state_check(const char *path, const imp_cluster_print *print,
+/* To be asked before any work. With `resume`, fails as imp_cluster_state_load() does unless there
+ * is such a file, in which only the clusters may be wrong. Without it, IMP_EINVAL if something is
+ * at `path` that is no state, which a state must not replace. */
+imp_status imp_cluster_state_begin(const char *path, const imp_cluster_print *print, bool resume,
                                    imp_error *error);
 
 /* Reads such a file: `clusters` is empty before, and of the points' dimensions. If `file` is not

@@ -41,7 +41,7 @@ imp_status imp_fit_state_begin(imp_fit_state *fit, const imp_point_source *sourc
     fit->at = (imp_cluster_state){0};
     snprintf(method, sizeof method, "a fit, %016" PRIx64, hash_options(options));
     imp_status status = imp_state_print_of(source, method, &fit->print, error);
-    return !status && fit->resume ? imp_cluster_state_check(fit->path, &fit->print, error) : status;
+    return status ? status : imp_cluster_state_begin(fit->path, &fit->print, fit->resume, error);
 }
 
 /* The classes are those of the points, so clusters of others cannot be. */

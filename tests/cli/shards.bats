@@ -230,3 +230,19 @@ it can be resumed" ]
     [ "$status" -eq 2 ]
     [[ $stderr == *"--resume goes with -o FILE"* ]]
 }
+
+@test "shards: a file that happens to be called as a state is stays what it is" {
+    npy s.npy 'np.load("x.npy")[:60]'
+    npy y.npy 'np.arange(60) % 4'
+    echo notes >found.npy.state
+    cp s.npy m.safetensors.state
+    run --separate-stderr "$IMP" cluster parts --lambda 200 -o found.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp cluster: 'found.npy.state' is not what a stopped run left, "* ]]
+    run --separate-stderr "$IMP" fit --support s.npy --labels y.npy --unlabeled parts -o m.safetensors
+    [ "$status" -eq 1 ]
+    [[ $stderr == "imp fit: 'm.safetensors.state' is not what a stopped run left, "* ]]
+    [ "$(cat found.npy.state)" = notes ]
+    cmp s.npy m.safetensors.state
+    [ ! -e found.npy ] && [ ! -e m.safetensors ]
+}
