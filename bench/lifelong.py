@@ -134,6 +134,7 @@ def report(data):
     lines += [
         "",
         f"A stream without labels after {FEW} labelled points: accuracy in % before and after it.",
+        "[new-kinds.md](new-kinds.md) has streams that bring new classes.",
         "",
         "| set | unlabelled points | before | after |",
         "|---|---|---|---|",
