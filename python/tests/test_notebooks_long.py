@@ -77,7 +77,7 @@ class Notebooks(unittest.TestCase):
 
     def test_photos(self):
         self.need("backbone", "mini-imagenet")
-        self.assertIn("after 15 labels", self.run_notebook("photos.ipynb", self.venv()))
+        self.assertIn("after 25 labels", self.run_notebook("photos.ipynb", self.venv()))
 
     def test_sentences(self):
         python = self.venv()
