@@ -15,21 +15,19 @@ enum {
     MOST_COUNTED = 1000 /* labels whose matrix is counted at all */
 };
 
-/* Fills *confusion; with more than MOST_COUNTED labels, only their number. */
-static imp_status count_confusion(const int32_t *truth, const int32_t *found, size_t count,
-                                  imp_confusion *confusion, imp_error *error)
+/* Fills *confusion, or says why not; with more than MOST_COUNTED labels, only their number. */
+static int count_confusion(const char *command, const imp_labelings *of, imp_confusion *confusion)
 {
-    *confusion = (imp_confusion){0};
     int32_t *labels;
-    size_t distinct;
-    imp_status status = imp_distinct_of_both(truth, found, count, &labels, &distinct, error);
-    if (status)
-        return status;
-    imp_release(labels);
-    if (distinct <= MOST_COUNTED)
-        return imp_confusion_matrix(truth, found, count, confusion, error);
-    confusion->count = distinct;
-    return IMP_OK;
+    imp_error error;
+    *confusion = (imp_confusion){0};
+    imp_status status =
+        imp_distinct_of_both(of->truth, of->answer, of->count, &labels, &confusion->count, &error);
+    if (!status)
+        imp_release(labels);
+    if (!status && confusion->count <= MOST_COUNTED)
+        status = imp_confusion_matrix(of->truth, of->answer, of->count, confusion, &error);
+    return status ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message) : IMP_GO_ON;
 }
 
 static void print_confusion(const imp_confusion *confusion)
@@ -71,39 +69,34 @@ static void add_confusion(const imp_confusion *confusion, json_t *object)
     json_object_set_new(object, "confusion", rows);
 }
 
-int imp_labelings_print(const char *command, const imp_labelings *labelings)
+int imp_labelings_print(const char *command, const imp_labelings *of)
 {
-    const int32_t *truth = labelings->truth, *answer = labelings->answer;
-    size_t count = labelings->count;
     imp_confusion confusion;
-    imp_error error;
-    if (count_confusion(truth, answer, count, &confusion, &error))
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    imp_interval accuracy = imp_accuracy(truth, answer, count);
+    int status = count_confusion(command, of, &confusion);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_interval accuracy = imp_accuracy(of->truth, of->answer, of->count);
     printf("accuracy %.6f", accuracy.mean);
     if (!isnan(accuracy.half_width))
         printf(" +- %.6f", accuracy.half_width);
     putchar('\n');
-    int status = imp_metrics_print(command, truth, labelings->found, count, labelings->clusters);
+    status = imp_metrics_print(command, of->truth, of->found, of->count, of->clusters);
     if (status == IMP_GO_ON)
         print_confusion(&confusion);
     imp_confusion_clear(&confusion);
     return status;
 }
 
-int imp_labelings_to_json(const char *command, const imp_labelings *labelings, json_t *object)
+int imp_labelings_to_json(const char *command, const imp_labelings *of, json_t *object)
 {
-    const int32_t *truth = labelings->truth, *answer = labelings->answer;
-    size_t count = labelings->count;
     imp_confusion confusion;
-    imp_error error;
-    if (count_confusion(truth, answer, count, &confusion, &error))
-        return imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message);
-    imp_interval accuracy = imp_accuracy(truth, answer, count);
+    int status = count_confusion(command, of, &confusion);
+    if (status != IMP_GO_ON)
+        return status;
+    imp_interval accuracy = imp_accuracy(of->truth, of->answer, of->count);
     json_object_set_new(object, "accuracy", imp_json_number(accuracy.mean));
     json_object_set_new(object, "accuracy_interval", imp_json_number(accuracy.half_width));
-    int status =
-        imp_metrics_to_json(command, truth, labelings->found, count, labelings->clusters, object);
+    status = imp_metrics_to_json(command, of->truth, of->found, of->count, of->clusters, object);
     if (status == IMP_GO_ON)
         add_confusion(&confusion, object);
     imp_confusion_clear(&confusion);
