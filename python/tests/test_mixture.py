@@ -425,6 +425,16 @@ class Choosing(Case):
             model = InfiniteMixturePrototypes().fit(x, y)
         self.assertTrue(model.choice_["every_point"])
 
+    def test_classes_of_one_label_beside_others_of_several(self):
+        """A mean of six points is nearer to everything than one point is."""
+        rng = np.random.default_rng(0)
+        centers, y = rng.normal(scale=0.75, size=(8, 200)), np.arange(400) % 8
+        x = centers[y] + rng.normal(size=(400, 200))
+        labeled = np.concatenate([np.flatnonzero(y == c)[: 1 if c % 2 else 6] for c in range(8)])
+        model = InfiniteMixturePrototypes().fit(x[labeled], y[labeled])
+        rest = np.setdiff1d(np.arange(400), labeled)
+        self.assertGreater(np.mean(model.predict(x[rest]) == y[rest]), 0.98)
+
     def test_a_rate_of_known_points_is_none_of_the_classes(self):
         rng = np.random.default_rng(1)
         y = np.arange(600) % 3

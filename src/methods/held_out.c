@@ -82,21 +82,34 @@ static void take(imp_trial_points *points, const imp_point_source *source, size_
     take_unlabeled(points, source);
 }
 
-/* Distributes the points of every class over the folds, shuffled for each repeat.
- */
+/* The fold in which the nth point of a class with several is held out. Classes start at different
+ * folds, so that a small fold has many classes. Of a class that stands in for those with one label,
+ * all points but one are held out together. */
+static int8_t fold_of(size_t class, size_t nth, bool stands_in)
+{
+    size_t place = stands_in ? nth == 0 : nth;
+    return (int8_t)((place + class) % IMP_FOLDS);
+}
+
+/* Distributes the points of every class over the folds, shuffled for each repeat. A class with one
+ * label cannot be held out, so it would not be seen how such classes fare beside others with more;
+ * therefore as large a part of the others stand in for them, which ones changes with the repeat. */
 static void deal(imp_trial_points *points, size_t repeat, uint32_t *order, size_t *members,
                  const size_t *total)
 {
     imp_random random = imp_random_start(1, IMP_STREAM_HELD_OUT, repeat);
     int8_t *fold = points->fold + repeat * points->count;
+    size_t way = points->way, alone = 0;
+    for (size_t class = 0; class < way; class ++)
+        alone += total[class] == 1;
     for (size_t i = 0; i < points->count; i++)
         order[i] = (uint32_t)i;
     imp_random_shuffle(&random, order, points->count);
-    memset(members, 0, points->way * sizeof *members);
+    memset(members, 0, way * sizeof *members);
     for (size_t i = 0; i < points->count; i++) {
-        size_t class = (size_t)points->label[order[i]];
-        /* Classes start at different folds, so that a small fold has many classes. */
-        fold[order[i]] = total[class] < 2 ? -1 : (int8_t)((members[class]++ + class) % IMP_FOLDS);
+        size_t class = (size_t)points->label[order[i]], turn = class + repeat;
+        bool stands_in = (turn + 1) * alone / way > turn * alone / way;
+        fold[order[i]] = total[class] < 2 ? -1 : fold_of(class, members[class]++, stands_in);
     }
 }
 
