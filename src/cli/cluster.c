@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/lock.h"
+#include "base/memory.h"
 #include "cli/destination.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
@@ -18,6 +20,7 @@
 #include "cli/progress.h"
 #include "data/source.h"
 #include "methods/cluster.h"
+#include "methods/contingency.h"
 #include "methods/method.h"
 
 typedef imp_cluster_settings settings;
@@ -117,41 +120,33 @@ static imp_labelings compare(const known *labeled, size_t clusters)
                            clusters};
 }
 
-static int by_cluster_and_class(const void *a, const void *b)
-{
-    const int32_t *one = a, *other = b;
-    int order = (one[0] > other[0]) - (one[0] < other[0]);
-    return order ? order : (one[1] > other[1]) - (one[1] < other[1]);
-}
-
 /* Answers with the class of most points of each cluster, the first of several. */
-static int answer_by_most(const known *points, size_t clusters)
+static imp_status answer_by_most(const known *points, imp_error *error)
 {
-    size_t n = points->count;
-    int32_t(*pair)[2] = malloc((n + 1) * sizeof *pair);
-    int32_t *class = malloc((clusters + 1) * sizeof *class);
-    size_t *most = calloc(clusters + 1, sizeof *most);
-    int status = pair && class && most ? IMP_GO_ON
-                                       : imp_complain(IMP_EXIT_FAILURE, command, "out of memory");
-    for (size_t i = 0; i < n && status == IMP_GO_ON; i++) {
-        pair[i][0] = points->found[i];
-        pair[i][1] = points->truth[i];
+    size_t n = points->count, classes, clusters;
+    imp_contingency *table = NULL;
+    int32_t *class = NULL, *cluster = NULL;
+    imp_status status = imp_contingency_create(points->truth, points->found, n, &table, error);
+    if (!status)
+        status = imp_distinct_labels(points->truth, n, &class, &classes, error);
+    if (!status)
+        status = imp_distinct_labels(points->found, n, &cluster, &clusters, error);
+    uint32_t *best = status ? NULL : imp_allocate_zeroed(clusters, sizeof *best); /* pairs */
+    if (!status && !best)
+        status = imp_fail_memory(error, "the classes of clusters");
+    for (size_t p = 0; !status && p < table->pairs; p++) {
+        uint32_t *most = &best[table->pair_cluster[p]];
+        if (table->pair_cluster[*most] != table->pair_cluster[p] ||
+            table->pair_size[p] > table->pair_size[*most])
+            *most = (uint32_t)p;
     }
-    if (status == IMP_GO_ON)
-        qsort(pair, n, sizeof *pair, by_cluster_and_class);
-    for (size_t i = 0, first = 0; i < n && status == IMP_GO_ON; i++) {
-        size_t c = (size_t)pair[i][0];
-        first = by_cluster_and_class(pair[first], pair[i]) ? i : first;
-        if (i + 1 - first > most[c]) {
-            most[c] = i + 1 - first;
-            class[c] = pair[i][1];
-        }
-    }
-    for (size_t i = 0; i < n && status == IMP_GO_ON; i++)
-        points->answer[i] = class[points->found[i]];
-    free(pair);
-    free(class);
-    free(most);
+    for (size_t i = 0; i < n && !status; i++)
+        points->answer[i] =
+            class[table->pair_class[best[imp_label_rank(cluster, clusters, points->found[i])]]];
+    imp_contingency_free(table);
+    imp_release(class);
+    imp_release(cluster);
+    imp_release(best);
     return status;
 }
 
@@ -175,7 +170,10 @@ static int find_known(const settings *given, const imp_clustering *clustering,
         return imp_complain(IMP_EXIT_FAILURE, command,
                             "%s: every label is -1, so there is nothing to evaluate against",
                             given->truth);
-    return answer_by_most(points, clustering->clusters);
+    imp_error error;
+    return answer_by_most(points, &error)
+               ? imp_complain(IMP_EXIT_FAILURE, command, "%s", error.message)
+               : IMP_GO_ON;
 }
 
 /* In the order of imp_cluster_choice. */
