@@ -195,10 +195,8 @@ static imp_status pack(imp_columns *columns, const imp_clusters *clusters, bool 
         lost = fmax(lost, bytes ? kernels->nearest_pack_bytes(width, d, rows, there, to)
                                 : kernels->nearest_pack(width, d, rows, there, to));
     }
-    if (bytes)
-        frame->lost_of_bytes = imp_lost_by_packing_bytes(lost, (double)d, per_step);
-    else
-        frame->lost = imp_lost_by_packing(lost, per_step);
+    *(bytes ? &frame->lost_of_bytes : &frame->lost) =
+        imp_lost_by_packing(lost, bytes, (double)d, per_step);
     imp_release(rows);
     return IMP_OK;
 }

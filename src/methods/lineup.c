@@ -119,7 +119,8 @@ static void pack(imp_lineup *line)
         size_t panel = first / width * line->frame.kernels->nearest_panel(d);
         double lost =
             line->frame.kernels->nearest_pack(count, d, line->rows, NULL, line->packed + panel);
-        line->frame.lost = fmax(line->frame.lost, imp_lost_by_packing(lost, per_step));
+        line->frame.lost =
+            fmax(line->frame.lost, imp_lost_by_packing(lost, false, (double)d, per_step));
     }
     line->packed_count = line->count;
 }

@@ -35,6 +35,17 @@ static bool can_be_squared(double length)
     return length > LEAST_LENGTH && length < MOST_LENGTH;
 }
 
+/* What float rounding adds to the reported loss of a row, in steps. */
+static double float_rounding(bool bytes, double dimensions)
+{
+    return bytes ? IMP_BYTE_ROUNDING * sqrt(dimensions) : IMP_ROW_ROUNDING;
+}
+
+double imp_lost_by_packing(double lost_square, bool bytes, double dimensions, double per_step)
+{
+    return (sqrt(lost_square) + float_rounding(bytes, dimensions)) / per_step;
+}
+
 /* The error of a squared distance of point r, of which its row has lost that distance and a
  * cluster's row no more than the other: with the parts e and f lost, a product xc lacks xf + ec. */
 static double rounding_error(const imp_frame *frame, const imp_rounded *points, size_t r,
@@ -46,11 +57,6 @@ static double rounding_error(const imp_frame *frame, const imp_rounded *points, 
 }
 
 /* ---- 16 bits ---- */
-
-double imp_lost_by_packing(double lost_square, double per_step)
-{
-    return (sqrt(lost_square) + IMP_ROW_ROUNDING) / per_step;
-}
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points)
 {
@@ -70,18 +76,13 @@ void imp_round_points(const imp_frame *frame, imp_rounded *points)
         double square = frame->kernels->nearest_round(
             frame->dimensions, points->point[r], frame->origin, (float)points->by.per_step,
             points->rows + r * imp_row_halves(frame->dimensions));
-        double lost = step * (sqrt(square * (1 + square_error(d))) + IMP_ROW_ROUNDING);
+        double lost = step * (sqrt(square * (1 + square_error(d))) + float_rounding(false, d));
         points->error[r] =
             unit * IMP_HALF_SQUARE_ERROR + rounding_error(frame, points, r, lost, frame->lost);
     }
 }
 
 /* ---- 8 bits ---- */
-
-double imp_lost_by_packing_bytes(double lost_square, double dimensions, double per_step)
-{
-    return (sqrt(lost_square) + IMP_BYTE_ROUNDING * sqrt(dimensions)) / per_step;
-}
 
 /* Here coordinates, not lengths, limit the step, and the error of each point is measured. */
 void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
@@ -108,7 +109,7 @@ void imp_round_points_to_bytes(const imp_frame *frame, imp_rounded *points)
         uint8_t *row = (uint8_t *)points->rows + r * imp_row_bytes(frame->dimensions);
         double square = kernels->nearest_round_bytes(
             frame->dimensions, points->point[r], frame->origin, (float)points->by.per_step, row);
-        double lost = step * (sqrt(square * (1 + square_error(d))) + IMP_BYTE_ROUNDING * sqrt(d));
+        double lost = step * (sqrt(square * (1 + square_error(d))) + float_rounding(true, d));
         points->error[r] = error + rounding_error(frame, points, r, lost, frame->lost_of_bytes);
     }
 }

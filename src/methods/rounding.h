@@ -48,10 +48,9 @@ typedef struct imp_rounded {
     bool inside[IMP_NEAREST_POINTS];  /* those that have a row: safely within the radius */
 } imp_rounded;
 
-/* The distance from their rows of clusters whose rows have that many steps per unit, if packing
- * reported that largest sum of squared errors; and of byte rows. */
-double imp_lost_by_packing(double lost_square, double per_step);
-double imp_lost_by_packing_bytes(double lost_square, double dimensions, double per_step);
+/* The distance of clusters from their rows, which have that many steps per unit, if packing
+ * reported that largest sum of squared errors. */
+double imp_lost_by_packing(double lost_square, bool bytes, double dimensions, double per_step);
 
 void imp_round_points(const imp_frame *frame, imp_rounded *points);
 
