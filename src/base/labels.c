@@ -40,7 +40,8 @@ static imp_status no_memory(imp_error *error)
 
 /* ---- integers of a .npy file ---- */
 
-static imp_status take_integers(const imp_array *array, words *out, imp_error *error)
+/* Takes over the data of an array that has the words' type. */
+static imp_status take_integers(imp_array *array, words *out, imp_error *error)
 {
     imp_dtype dtype = array->dtype;
     if (dtype == IMP_FLOAT16 || dtype == IMP_FLOAT32 || dtype == IMP_FLOAT64 || array->rank != 1)
@@ -48,12 +49,16 @@ static imp_status take_integers(const imp_array *array, words *out, imp_error *e
                         "it holds %s of shape %s; labels are integers or texts, one per point",
                         imp_dtype_name(dtype), imp_shape_format(array->rank, array->shape).text);
     out->count = array->count;
+    if (dtype == IMP_INT64) {
+        out->integers = array->data;
+        array->data = NULL;
+        return IMP_OK;
+    }
     out->integers = imp_allocate(array->count, sizeof *out->integers);
     if (!out->integers)
         return no_memory(error);
     for (size_t i = 0; i < array->count; i++)
-        out->integers[i] = dtype == IMP_INT64 ? ((const int64_t *)array->data)[i]
-                                              : (int64_t)imp_element(dtype, array->data, i);
+        out->integers[i] = (int64_t)imp_element(dtype, array->data, i);
     return IMP_OK;
 }
 
@@ -267,40 +272,82 @@ static size_t distinct(void *items, size_t count, size_t size,
     return kept;
 }
 
+/* The distinct values found so far, sorted, and some that may be new. */
+typedef struct values {
+    int64_t *known, *fresh;
+    size_t count, fresh_count, room; /* `room`: how many may be new before they are merged */
+} values;
+
+static void values_clear(values *of)
+{
+    imp_release(of->known);
+    imp_release(of->fresh);
+}
+
+/* Merges the new values into the known ones. From then on as many may be new as are known, so that
+ * all merges together cost no more than sorting. */
+static bool merge(values *of)
+{
+    if (of->fresh_count > 0)
+        qsort(of->fresh, of->fresh_count, sizeof *of->fresh, compare_integers);
+    size_t more = distinct(of->fresh, of->fresh_count, sizeof *of->fresh, compare_integers);
+    size_t room = of->count + more > of->room ? of->count + more : of->room, a = 0, b = 0;
+    int64_t *merged = imp_allocate(of->count + more, sizeof *merged);
+    int64_t *fresh = imp_allocate(room, sizeof *fresh);
+    for (size_t i = 0; merged && i < of->count + more; i++)
+        merged[i] = b == more || (a < of->count && of->known[a] < of->fresh[b]) ? of->known[a++]
+                                                                                : of->fresh[b++];
+    size_t count = of->count + more;
+    values_clear(of);
+    *of = (values){merged, fresh, count, 0, room};
+    return merged && fresh;
+}
+
+static const int64_t *find_value(const values *of, const int64_t *value)
+{
+    return of->count > 0 ? bsearch(value, of->known, of->count, sizeof *value, compare_integers)
+                         : NULL;
+}
+
+static imp_status find_values(const words *from, values *out, imp_error *error)
+{
+    *out = (values){.room = 1024};
+    if (!merge(out))
+        return no_memory(error);
+    for (size_t i = 0; i < from->count; i++) {
+        if (from->integers[i] < -1)
+            return imp_fail(error, IMP_EUNSUPPORTED,
+                            "label %zu is %" PRId64 "; labels are 0 or more, and -1 means no label",
+                            i, from->integers[i]);
+        if (from->integers[i] < 0 || find_value(out, &from->integers[i]))
+            continue;
+        out->fresh[out->fresh_count++] = from->integers[i];
+        if (out->fresh_count == out->room && !merge(out))
+            return no_memory(error);
+    }
+    return merge(out) ? IMP_OK : no_memory(error);
+}
+
 static imp_status number_integers(const words *from, imp_labels *labels, imp_error *error)
 {
-    int64_t *sorted = imp_allocate(from->count, sizeof *sorted);
-    if (!sorted)
-        return no_memory(error);
-    size_t count = 0;
-    imp_status status = IMP_OK;
-    for (size_t i = 0; i < from->count && !status; i++)
-        if (from->integers[i] >= 0)
-            sorted[count++] = from->integers[i];
-        else if (from->integers[i] < -1)
-            status =
-                imp_fail(error, IMP_EUNSUPPORTED,
-                         "label %zu is %" PRId64 "; labels are 0 or more, and -1 means no label", i,
-                         from->integers[i]);
-    qsort(sorted, count, sizeof *sorted, compare_integers);
-    count = distinct(sorted, count, sizeof *sorted, compare_integers);
+    values found;
+    imp_status status = find_values(from, &found, error);
     if (!status)
-        status = make_room(labels, count, error);
-    for (size_t c = 0; c < count && !status; c++) {
+        status = make_room(labels, found.count, error);
+    for (size_t c = 0; c < found.count && !status; c++) {
         char name[24];
-        snprintf(name, sizeof name, "%" PRId64, sorted[c]);
+        snprintf(name, sizeof name, "%" PRId64, found.known[c]);
         labels->names[c] = imp_duplicate(name);
         if (!labels->names[c])
             status = no_memory(error);
     }
     for (size_t i = 0; i < from->count && !status; i++) {
-        const int64_t *found = from->integers[i] < 0 ? NULL
-                                                     : bsearch(&from->integers[i], sorted, count,
-                                                               sizeof *sorted, compare_integers);
-        labels->label[i] = found ? (int32_t)(found - sorted) : -1;
+        const int64_t *value =
+            from->integers[i] < 0 ? NULL : find_value(&found, &from->integers[i]);
+        labels->label[i] = value ? (int32_t)(value - found.known) : -1;
     }
     labels->integers = true;
-    imp_release(sorted);
+    values_clear(&found);
     return status;
 }
 

@@ -77,6 +77,28 @@ static void integers_and_gaps(void **state)
     assert_string_equal(told_npy("<i8", "(0,)", wide, 0), "||integers");
 }
 
+/* More values than are merged at once, none in order, each at least once. */
+static void many_values_are_numbered_by_value(void **state)
+{
+    (void)state;
+    enum { VALUES = 4999, COUNT = 3 * VALUES };
+    int64_t *values = malloc(COUNT * sizeof *values);
+    for (size_t i = 0; i < COUNT; i++)
+        values[i] = (int64_t)(i * 3001 % VALUES) * 10 + 5;
+    size_t size;
+    unsigned char *file = npy("<i8", "(14997,)", values, COUNT * sizeof *values, &size);
+    imp_labels labels;
+    assert_int_equal(imp_labels_parse(file, size, &labels, NULL), IMP_OK);
+    assert_int_equal(labels.classes, VALUES);
+    for (size_t c = 0; c < VALUES; c++)
+        assert_int_equal(strtoll(labels.names[c], NULL, 10), 10 * c + 5);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(labels.label[i], values[i] / 10);
+    imp_labels_clear(&labels);
+    free(file);
+    free(values);
+}
+
 static void texts_of_numpy(void **state)
 {
     (void)state;
@@ -195,12 +217,20 @@ static void reading_survives_lack_of_memory(void **state)
         imp_labels_clear(&labels);
         failing_allocator_expect(&memory, status);
     }
+    failing_allocator other = {0};
+    while (failing_allocator_next(&other)) {
+        imp_labels labels;
+        imp_status status = imp_labels_parse((const unsigned char *)"2\n1\n", 4, &labels, NULL);
+        imp_labels_clear(&labels);
+        failing_allocator_expect(&other, status);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_and_gaps),
+        cmocka_unit_test(many_values_are_numbered_by_value),
         cmocka_unit_test(texts_of_numpy),
         cmocka_unit_test(lines),
         cmocka_unit_test(other_files_get_a_sentence),
