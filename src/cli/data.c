@@ -148,7 +148,7 @@ static void info_text(const imp_dataset *dataset)
     printf("kind         ");
     imp_print_text(imp_dataset_kind(dataset), stdout);
     putchar('\n');
-    if (dataset->vectors)
+    if (imp_dataset_has_vectors(dataset))
         printf("vectors      %zu of %u numbers", imp_dataset_images(dataset),
                imp_dataset_channels(dataset));
     else

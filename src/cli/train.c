@@ -281,15 +281,15 @@ static void say_choices(const arguments *given, const imp_survey *survey,
 {
     const imp_settings *settings = &given->settings;
     size_t validation = imp_choices_labels(settings, dataset, IMP_SPLIT_VALIDATION);
-    const char *what = dataset->vectors ? "point" : "picture";
+    const char *what = imp_dataset_has_vectors(dataset) ? "point" : "picture";
     fprintf(stderr, "%zu %ss in %zu classes, %zu", survey->pictures, what, survey->classes,
             survey->smallest);
     if (survey->largest > survey->smallest)
         fprintf(stderr, " to %zu", survey->largest);
     fprintf(stderr, " in each%s; settings chosen where not given:\n",
-            dataset->vectors ? " that trains" : "");
+            imp_dataset_has_vectors(dataset) ? " that trains" : "");
     say_left_out(survey, what);
-    if (dataset->vectors)
+    if (imp_dataset_has_vectors(dataset))
         fprintf(stderr, "  network   %u numbers to %s\n", imp_dataset_channels(dataset),
                 settings->network);
     else
@@ -301,7 +301,7 @@ static void say_choices(const arguments *given, const imp_survey *survey,
                 strcmp(settings->split, "own") == 0 ? IMP_USUAL_POINTS_SPLIT : settings->split);
     else
         fprintf(stderr, "  split     %s%zu labels train, %zu validate, %zu test (--split %s)\n",
-                dataset->vectors ? "by classes: " : "",
+                imp_dataset_has_vectors(dataset) ? "by classes: " : "",
                 imp_choices_labels(settings, dataset, IMP_SPLIT_TRAIN), validation,
                 imp_choices_labels(settings, dataset, IMP_SPLIT_TEST), settings->split);
     fprintf(stderr, "  episodes  %lld-way %lld-shot, ", (long long)settings->way,

@@ -46,7 +46,7 @@ void imp_dataset_free(imp_dataset *dataset)
     imp_release(dataset->owned_text);
     imp_release(dataset->owned_pixels);
     imp_release(dataset->owned_vectors);
-    imp_release(dataset->vectors);
+    imp_release(dataset->owned_rows);
     imp_npy_map_close(&dataset->vector_map);
     if (dataset->map != NULL)
         munmap(dataset->map, dataset->map_size);
@@ -55,9 +55,10 @@ void imp_dataset_free(imp_dataset *dataset)
 
 imp_status imp_dataset_need_pictures(const imp_dataset *dataset, const char *what, imp_error *error)
 {
-    return dataset->vectors ? imp_fail(error, IMP_EUNSUPPORTED,
-                                       "%s is for pictures, and this is a set of vectors", what)
-                            : IMP_OK;
+    return imp_dataset_has_vectors(dataset)
+               ? imp_fail(error, IMP_EUNSUPPORTED,
+                          "%s is for pictures, and this is a set of vectors", what)
+               : IMP_OK;
 }
 
 /* ---- counts and names ---- */
@@ -158,8 +159,10 @@ size_t imp_dataset_image_name(const imp_dataset *dataset, size_t image, char *te
     static const char *const turned[] = {"", "@90", "@180", "@270"};
     const imp_class *entry = &dataset->classes[imp_dataset_class_of(dataset, image)];
     size_t picture = entry->first_picture + (image - entry->first_image);
-    int length =
-        snprintf(text, room, "%s%s", imp_picture_name(dataset, picture), turned[entry->turns]);
+    int length = imp_dataset_has_vectors(dataset)
+                     ? imp_point_name(dataset, picture, text, room)
+                     : snprintf(text, room, "%s%s", imp_picture_name(dataset, picture),
+                                turned[entry->turns]);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -202,12 +205,22 @@ static bool is_named_before(const void *dataset, size_t picture, const void *nam
     return compare_prefix(dataset, picture, name) < 0;
 }
 
+/* The picture of that name, or picture_count. */
+static size_t find_picture(const imp_dataset *dataset, const prefix *name)
+{
+    size_t picture = imp_bisect(dataset, dataset->picture_count, is_named_before, name);
+    bool found = picture < dataset->picture_count && compare_prefix(dataset, picture, name) == 0;
+    return found ? picture : dataset->picture_count;
+}
+
 size_t imp_dataset_find_image(const imp_dataset *dataset, const char *name)
 {
     prefix wanted = {.text = name};
     uint32_t turns = parse_turns(name, &wanted.length);
-    size_t picture = imp_bisect(dataset, dataset->picture_count, is_named_before, &wanted);
-    if (picture == dataset->picture_count || compare_prefix(dataset, picture, &wanted) != 0)
+    size_t picture = imp_dataset_has_vectors(dataset)
+                         ? imp_point_find(dataset, wanted.text, wanted.length)
+                         : find_picture(dataset, &wanted);
+    if (picture == dataset->picture_count)
         return dataset->image_count;
 
     /* Classes are in the order of their pictures, rotated ones right after their base class. */
@@ -239,7 +252,7 @@ void imp_turn(const uint8_t *from, uint32_t channels, uint32_t size, uint32_t tu
 
 void imp_dataset_image(const imp_dataset *dataset, size_t image, uint8_t *pixels)
 {
-    if (dataset->vectors) {
+    if (imp_dataset_has_vectors(dataset)) {
         memset(pixels, 0, imp_picture_bytes(dataset));
         return;
     }

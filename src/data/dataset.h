@@ -41,8 +41,10 @@ struct imp_dataset {
     const char *picture_text;
     size_t picture_text_size;
     const uint8_t *pixels; /* (picture_count, channels, size, size) */
-    const float **vectors; /* instead, in a set of vectors: (picture_count), each (channels) floats;
-                              else NULL */
+
+    /* Instead of names and pixels, in a set of vectors; else NULL. */
+    const uint32_t *rows; /* (picture_count): the number of its row in the files */
+    int row_digits;       /* in the name of a point, "CLASS/000123" */
 
     uint8_t fingerprint[IMP_FINGERPRINT_BYTES];
     char fingerprint_text[2 * IMP_FINGERPRINT_BYTES + 1];
@@ -54,11 +56,24 @@ struct imp_dataset {
     float mean[3], deviation[3];
 
     /* What the const pointers above point into: owned memory, or a mapped pack. */
-    void *owned_names, *owned_text, *owned_pixels, *owned_vectors;
+    void *owned_names, *owned_text, *owned_pixels, *owned_rows;
     void *map;
     size_t map_size;
-    imp_npy_map vector_map; /* files whose rows are vectors */
+    imp_npy_map vector_map; /* files whose rows are vectors, */
+    float *owned_vectors;   /* or the vectors in memory: (picture_count, channels) */
 };
+
+static inline bool imp_dataset_has_vectors(const imp_dataset *dataset)
+{
+    return dataset->rows != NULL;
+}
+
+/* The numbers of a point, (channels), in a set of vectors. */
+static inline const float *imp_dataset_vector(const imp_dataset *dataset, size_t point)
+{
+    return dataset->owned_vectors ? dataset->owned_vectors + point * dataset->channels
+                                  : imp_npy_map_row(&dataset->vector_map, dataset->rows[point]);
+}
 
 /* Refuses a set of vectors for `what`, which needs pictures. */
 imp_status imp_dataset_need_pictures(const imp_dataset *dataset, const char *what,
@@ -70,6 +85,7 @@ static inline size_t imp_picture_bytes(const imp_dataset *dataset)
     return (size_t)dataset->channels * dataset->size * dataset->size;
 }
 
+/* Of a picture; points have their names from imp_point_name(). */
 static inline const char *imp_picture_name(const imp_dataset *dataset, size_t picture)
 {
     return dataset->picture_text + dataset->picture_names[picture];
@@ -113,10 +129,10 @@ imp_status imp_dataset_apply_split(imp_dataset *dataset, const char *split, uint
 /* Whether a split divides classes, "points:A/B/C". */
 bool imp_split_is_of_points(const char *split);
 
-/* Divides the points of every class as such a split says: *splits is new, (points), with
- * IMP_SPLIT_NONE for those without a label. Release it even on failure. */
+/* Divides the points of every class as such a split says: *splits is new, (points), an imp_split in
+ * a byte, with IMP_SPLIT_NONE for those without a label. Release it even on failure. */
 imp_status imp_split_points(const char *split, uint64_t seed, const imp_labels *labels,
-                            imp_split **splits, imp_error *error);
+                            uint8_t **splits, imp_error *error);
 
 /* Whether a split treats rotated classes separately, and so is applied after rotation. */
 bool imp_split_is_of_turns(const char *split);
@@ -179,6 +195,11 @@ imp_status imp_open_vectors(imp_dataset *dataset, const char *path,
                             const imp_dataset_options *options, imp_error *error);
 imp_status imp_open_pack(imp_dataset *dataset, const char *path, const imp_dataset_options *options,
                          imp_error *error);
+
+/* The name of a point of a set of vectors, as snprintf() writes it; and the point of that name, the
+ * first `length` bytes, or picture_count. */
+int imp_point_name(const imp_dataset *dataset, size_t point, char *text, size_t room);
+size_t imp_point_find(const imp_dataset *dataset, const char *name, size_t length);
 
 /* Whether the file begins as a pack does. */
 bool imp_is_pack(const char *path);

@@ -133,36 +133,63 @@ bool imp_split_is_of_points(const char *split)
     return split != NULL && strncmp(split, POINTS, strlen(POINTS)) == 0;
 }
 
+/* Where the points of each class begin if they are ordered by class: (classes + 1), to release. */
+static size_t *begin_of_classes(const imp_labels *labels)
+{
+    size_t *begin = imp_allocate_zeroed(labels->classes + 1, sizeof *begin);
+    for (size_t i = 0; begin && i < labels->count; i++)
+        if (labels->label[i] >= 0)
+            begin[labels->label[i] + 1]++;
+    for (size_t c = 0; begin && c < labels->classes; c++)
+        begin[c + 1] += begin[c];
+    return begin;
+}
+
+/* Deals the points of every class: `dealt` has their splits, class by class. */
+static imp_status deal_classes(const size_t *begin, size_t classes, const double part[3],
+                               uint64_t seed, uint8_t *dealt, imp_error *error)
+{
+    size_t largest = 0;
+    for (size_t c = 0; c < classes; c++)
+        largest = begin[c + 1] - begin[c] > largest ? begin[c + 1] - begin[c] : largest;
+    imp_split *of_class = imp_allocate(largest, sizeof *of_class);
+    imp_status status = of_class ? IMP_OK : imp_fail_memory(error, "a split");
+    for (size_t c = 0; c < classes && !status; c++) {
+        size_t count = begin[c + 1] - begin[c];
+        status = deal(count, part, imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_POINT, c)),
+                      of_class, error);
+        for (size_t i = 0; i < count && !status; i++)
+            dealt[begin[c] + i] = (uint8_t)of_class[i];
+    }
+    imp_release(of_class);
+    return status;
+}
+
 imp_status imp_split_points(const char *split, uint64_t seed, const imp_labels *labels,
-                            imp_split **splits, imp_error *error)
+                            uint8_t **splits, imp_error *error)
 {
     double part[3];
     size_t n = labels->count, counts[4] = {0};
-    imp_split *of_class = imp_allocate(n, sizeof *of_class);
-    imp_split *of_point = *splits = imp_allocate(n, sizeof *of_point);
+    uint8_t *of_point = *splits = imp_allocate(n, sizeof *of_point);
+    size_t *next = begin_of_classes(labels);
+    uint8_t *dealt = next ? imp_allocate(next[labels->classes], sizeof *dealt) : NULL;
     imp_status status = parse_parts(split + strlen(POINTS), part, error);
-    if (!status && (of_class == NULL || of_point == NULL))
+    if (!status && (!of_point || !dealt))
         status = imp_fail_memory(error, "a split");
-    for (size_t i = 0; i < n && !status; i++)
-        of_point[i] = IMP_SPLIT_NONE;
-    for (size_t c = 0; c < labels->classes && !status; c++) {
-        size_t count = 0, next = 0;
-        for (size_t i = 0; i < n; i++)
-            count += labels->label[i] == (int32_t)c;
-        status = deal(count, part, imp_random_start(seed, IMP_STREAM_SPLIT, SEQUENCE(BY_POINT, c)),
-                      of_class, error);
-        for (size_t i = 0; i < n && !status; i++)
-            if (labels->label[i] == (int32_t)c) {
-                counts[of_class[next]]++;
-                of_point[i] = of_class[next++];
-            }
+    if (!status)
+        status = deal_classes(next, labels->classes, part, seed, dealt, error);
+    for (size_t i = 0; i < n && !status; i++) {
+        int32_t label = labels->label[i];
+        of_point[i] = label < 0 ? IMP_SPLIT_NONE : dealt[next[label]++];
+        counts[of_point[i]] += label >= 0;
     }
     for (int s = 0; s < 3 && !status; s++)
         if (part[s] > 0.0 && counts[s] == 0)
             status = imp_fail(error, IMP_EINVAL,
                               "a part of %g for %s leaves it empty: the classes are too small",
                               part[s], imp_split_name((imp_split)s));
-    imp_release(of_class);
+    imp_release(dealt);
+    imp_release(next);
     return status;
 }
 

@@ -32,12 +32,12 @@ static void convert(const uint8_t *from, uint32_t size, uint32_t turns, const fl
 void imp_images_to_floats(const imp_dataset *dataset, const uint32_t *images, size_t count,
                           float *pixels)
 {
-    if (dataset->vectors) {
+    if (imp_dataset_has_vectors(dataset)) {
         size_t d = dataset->channels;
         for (size_t i = 0; i < count; i++) {
             const imp_class *entry = &dataset->classes[imp_dataset_class_of(dataset, images[i])];
             size_t point = entry->first_picture + (images[i] - entry->first_image);
-            memcpy(pixels + i * d, dataset->vectors[point], d * sizeof *pixels);
+            memcpy(pixels + i * d, imp_dataset_vector(dataset, point), d * sizeof *pixels);
         }
         return;
     }

@@ -177,7 +177,7 @@ static bool begins_with(const char *layers, const char *word)
 imp_status imp_choices_network(imp_settings *settings, const imp_dataset *dataset, imp_error *error)
 {
     static const char standard[] = "standard,";
-    if (!dataset->vectors || begins_with(settings->network, "standard") ||
+    if (!imp_dataset_has_vectors(dataset) || begins_with(settings->network, "standard") ||
         begins_with(settings->network, "flatten"))
         return IMP_OK;
     const char *layers = strcmp(settings->network, "conv4") == 0 ? "linear:64" : settings->network;

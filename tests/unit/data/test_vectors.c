@@ -86,7 +86,7 @@ static void check_points(const imp_dataset *dataset, const char *label_of(size_t
     for (size_t c = 0; c < imp_dataset_classes(dataset); c++) {
         imp_class_info about = imp_dataset_class(dataset, c);
         for (size_t i = 0; i < about.images; i++) {
-            const float *row = dataset->vectors[about.first_image + i];
+            const float *row = imp_dataset_vector(dataset, about.first_image + i);
             size_t point = (size_t)row[0] / 10;
             size_t length = strlen(label_of(point));
             assert_true(point < POINTS && !seen[point] && row[2] == row[0] + 2);
@@ -187,6 +187,36 @@ static void many_classes_are_split_by_classes(void **state)
     imp_dataset_free(dataset);
 }
 
+/* Some sort otherwise as classes, before a '/', than as words. */
+static const char *similar(size_t i)
+{
+    static const char *const names[] = {"a", "a-b", "ab", "a.b", "a0", "B"};
+    return names[i % 6];
+}
+
+static void points_have_names_in_their_order(void **state)
+{
+    static const char *const classes[] = {"B", "a-b", "a.b", "a", "a0", "ab"};
+    set s = make_set(state, similar);
+    imp_dataset *dataset = open_ok(s.name, "classes:1/0/0");
+    char name[100], before[100] = "";
+    for (size_t c = 0; c < 6; c++)
+        assert_string_equal(imp_dataset_class(dataset, c).name, classes[c]);
+    for (size_t i = 0; i < POINTS; i++) {
+        imp_dataset_image_name(dataset, i, name, sizeof name);
+        assert_true(strcmp(before, name) < 0);
+        strcpy(before, name);
+    }
+    imp_dataset_image_name(dataset, 11, name, sizeof name);
+    assert_string_equal(name, "a-b/07");
+    assert_int_equal(imp_dataset_find_image(dataset, "a-b/07"), 11);
+    static const char *const unknown[] = {"a-b/08", "a-b/7", "a-b/007", "a-b/7x", "a-b",
+                                          "07",     "/07",   "",        "c/07",   "a-b/60"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        assert_int_equal(imp_dataset_find_image(dataset, unknown[i]), POINTS);
+    imp_dataset_free(dataset);
+}
+
 static void an_episode_holds_the_vectors(void **state)
 {
     set s = make_set(state, many);
@@ -200,7 +230,7 @@ static void an_episode_holds_the_vectors(void **state)
     float pixels[8 * D];
     imp_episode_pixels(dataset, &episode, pixels);
     for (size_t i = 0; i < 8; i++)
-        assert_memory_equal(pixels + i * D, dataset->vectors[episode.images[i]],
+        assert_memory_equal(pixels + i * D, imp_dataset_vector(dataset, episode.images[i]),
                             D * sizeof *pixels);
     imp_episode_clear(&episode);
     options.augment.flip = 0.5;
@@ -242,6 +272,16 @@ static void faults_get_a_sentence(void **state)
         strcat(text, "a/b\n");
     scratch_write(s.labels.text, text, strlen(text));
     refuses(s.name, usual, "the label 'a/b' must not hold a '/'");
+    *text = '\0';
+    for (size_t i = 0; i < POINTS; i++)
+        strcat(text, "..\n");
+    scratch_write(s.labels.text, text, strlen(text));
+    refuses(s.name, usual, "the label '..' is not a name, but a path");
+    char mixed[POINTS * 6 + 1] = "";
+    for (size_t i = 0; i < POINTS; i++)
+        strcat(mixed, i % 2 ? "a\n" : "a@val\n");
+    scratch_write(s.labels.text, mixed, strlen(mixed));
+    refuses(s.name, usual, "the class 'a@val' is a label and the val points of another");
     memset(text, '\n', POINTS);
     scratch_write(s.labels.text, text, POINTS);
     refuses(s.name, usual, "no point has a label");
@@ -267,6 +307,7 @@ int main(void)
         WITH_FOLDER(floats_stay_where_they_are),
         WITH_FOLDER(few_classes_are_split_by_points),
         WITH_FOLDER(many_classes_are_split_by_classes),
+        WITH_FOLDER(points_have_names_in_their_order),
         WITH_FOLDER(an_episode_holds_the_vectors),
         WITH_FOLDER(faults_get_a_sentence),
         WITH_FOLDER(opening_survives_lack_of_memory),
