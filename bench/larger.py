@@ -2,7 +2,7 @@
 """Cluster more points than fit in memory: how much memory and time it takes.
 
 usage: bench/larger.py [--imp IMP] [--folder FOLDER] [--gigabytes N] [--copies N] [--rounds N]
-                       [--part prepare|whole|passes|disk|predictions] [--output JSON]
+                       [--part prepare|whole|passes|disk|predictions|training] [--output JSON]
 
 Writes one file of points from a seed (4 GB in 1,000 clusters of 128 dimensions; kept for later
 runs), and a folder of shards that are links to it (10, so 40 GB).
@@ -17,6 +17,8 @@ runs), and a folder of shards that are links to it (10, so 40 GB).
   at which the disk reads the file.
 - predictions: the same file classified by a mixture of 100 classes, from the file, which is read twice
   (what cannot be read is told before anything is printed), and from a pipe, which is read once.
+- training: how much memory each point of a set of vectors costs `imp train`, while it trains and at
+  most, when the set is opened: the difference of a set and one four times as large.
 
 A part keeps the other parts' results in the output file.
 """
@@ -27,6 +29,7 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy
@@ -201,6 +204,38 @@ def predictions(options, path):
             "file_over_pipe": round(least["file"] / least["pipe"], 3)}
 
 
+def memory_of_training(options, count):
+    """Bytes of memory, not counting mapped files: while it trains, and at most."""
+    points, labels = (os.path.join(options.folder, f"{name}-{count}.npy") for name in "xy")
+    random = numpy.random.default_rng(1)
+    numpy.save(points, random.standard_normal((count, 8), dtype="float32"))
+    numpy.save(labels, numpy.arange(count) % 50)
+    with tempfile.TemporaryDirectory() as out:
+        process = subprocess.Popen(
+            [options.imp, "train", "--data", f"vectors:{points},{labels}", "--network", "linear:8",
+             "--updates", "500", "--threads", "1", "--out", os.path.join(out, "run")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        used = [0]
+        while process.poll() is None:
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+                found = re.search("RssAnon:\\s*(\\d+) kB", file.read())
+            used += [1024 * int(found[1])] if found else []
+            time.sleep(0.002)
+    if process.returncode:
+        sys.exit("bench/larger.py: imp train failed")
+    os.remove(points)
+    os.remove(labels)
+    return {"points": count, "while_training": used[-1], "at_most": max(used)}
+
+
+def training(options):
+    small, large = (memory_of_training(options, count) for count in (2_000_000, 8_000_000))
+    more = large["points"] - small["points"]
+    return {"sets": [small, large],
+            **{"bytes_per_point_" + what: round((large[what] - small[what]) / more, 1)
+               for what in ("while_training", "at_most")}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--imp", default="build/release/bin/imp")
@@ -208,10 +243,10 @@ def main():
     parser.add_argument("--gigabytes", type=int, default=4)
     parser.add_argument("--copies", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--part", choices=["prepare", "whole", "passes", "disk", "predictions"])
+    parser.add_argument("--part", choices=["prepare", "whole", "passes", "disk", "predictions",
+                                           "training"])
     parser.add_argument("--output")
     options = parser.parse_args()
-    path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
     result = {}
     if options.output and os.path.exists(options.output):
         with open(options.output, encoding="utf-8") as file:
@@ -219,6 +254,8 @@ def main():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         result["machine"] = re.search("model name\\s*: (.*)", file.read())[1]
     result["threads"] = len(os.sched_getaffinity(0))
+    if options.part != "training":
+        path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
     if options.part in (None, "whole"):
         result["whole"] = whole(options, shards, count)
     if options.part in (None, "passes"):
@@ -227,6 +264,8 @@ def main():
         result["disk"] = disk(options, path)
     if options.part in (None, "predictions"):
         result["predictions"] = predictions(options, path)
+    if options.part in (None, "training"):
+        result["training"] = training(options)
     text = json.dumps(result, indent=1)
     print(text)
     if options.output:
