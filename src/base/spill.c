@@ -1,5 +1,5 @@
 /* spill.c - keeps arrays larger than memory in unnamed mapped files. */
-#define _DEFAULT_SOURCE /* madvise */
+#define _GNU_SOURCE /* O_TMPFILE, madvise */
 
 #include "base/spill.h"
 
@@ -15,12 +15,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Opens a new unnamed file in a folder; negative on failure. */
+/* Opens a new unnamed file in a folder; negative on failure. File systems that cannot make one get
+ * a file whose name is removed at once. */
 static int open_nameless(const char *folder, imp_error *error)
 {
     char path[4096];
     int used = snprintf(path, sizeof path, "%s/.imp-scratch-XXXXXX", folder);
-    int descriptor = -1;
+    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor >= 0)
+        return descriptor;
     if (used < 0 || (size_t)used >= sizeof path)
         errno = ENAMETOOLONG;
     else
