@@ -247,25 +247,22 @@ def main():
                                            "training"])
     parser.add_argument("--output")
     options = parser.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
     result = {}
     if options.output and os.path.exists(options.output):
         with open(options.output, encoding="utf-8") as file:
             result = json.load(file)
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        result["machine"] = re.search("model name\\s*: (.*)", file.read())[1]
-    result["threads"] = len(os.sched_getaffinity(0))
     if options.part != "training":
         path, shards, count = prepare(options.folder, options.gigabytes, options.copies)
-    if options.part in (None, "whole"):
-        result["whole"] = whole(options, shards, count)
-    if options.part in (None, "passes"):
-        result["passes"] = passes(options, path)
-    if options.part in (None, "disk"):
-        result["disk"] = disk(options, path)
-    if options.part in (None, "predictions"):
-        result["predictions"] = predictions(options, path)
-    if options.part in (None, "training"):
-        result["training"] = training(options)
+    measures = {"whole": lambda: whole(options, shards, count),
+                "passes": lambda: passes(options, path), "disk": lambda: disk(options, path),
+                "predictions": lambda: predictions(options, path),
+                "training": lambda: training(options)}
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        machine = {"machine": re.search("model name\\s*: (.*)", file.read())[1],
+                   "threads": len(os.sched_getaffinity(0))}
+    for part in measures if options.part is None else {options.part} & measures.keys():
+        result[part] = {**machine, **measures[part]()}
     text = json.dumps(result, indent=1)
     print(text)
     if options.output:
