@@ -4,7 +4,7 @@
  * Every rank runs the same command. Rank 0 prints and writes. The messages of the others go to a
  * file of their own, and are printed only if rank 0 itself has no error; the rank and its host are
  * then named. A rank that fails while others wait for it ends them all; rank 0 says so by a second
- * sentence.
+ * sentence. A rank that is lost is named by rank 0, or by rank 1 if it is rank 0 (watch.h).
  */
 #define _GNU_SOURCE /* memfd_create */
 
@@ -23,6 +23,7 @@
 #include "cli/job.h"
 #include "kernels/kernels.h"
 #include "mpi/mpi_ranks.h"
+#include "mpi/watch.h"
 
 /* Seconds that a failed rank waits for the others to fail, too. Rank 0 waits less than the others,
  * so that it speaks for all that failed. */
@@ -110,6 +111,15 @@ static int check_identities(const identity *all, const imp_ranks *ranks)
         return IMP_EXIT_FAILURE;
     }
     return EXIT_SUCCESS;
+}
+
+/* The names in `all`, or NULL. */
+static const char **list_hosts(const identity *all, int count)
+{
+    const char **hosts = calloc((size_t)count, sizeof *hosts);
+    for (int r = 0; hosts && r < count; r++)
+        hosts[r] = all[r].host;
+    return hosts;
 }
 
 /* ---- messages of the other ranks ---- */
@@ -225,8 +235,11 @@ int main(int argc, char **argv)
         imp_complain(status, NULL, "the ranks cannot identify themselves to each other");
     else if ((status = check_identities(all, &ranks)) == EXIT_SUCCESS)
         status = check_command(argc, argv);
-    free(all);
+    const char **hosts = NULL;
+    imp_watch *watch = NULL;
     if (status == EXIT_SUCCESS) {
+        hosts = list_hosts(all, ranks.size);
+        watch = imp_watch_begin(&ranks, hosts, before);
         imp_job_begin(&ranks);
         status = imp_job_run(argc, argv);
     }
@@ -234,13 +247,16 @@ int main(int argc, char **argv)
     fflush(NULL);
     int own = status;
     status = conclude(status, &ranks, &together);
-    if (ranks.rank > 0 && own != EXIT_SUCCESS && (!together || status != EXIT_SUCCESS))
+    bool lost = imp_watch_end(watch);
+    if (ranks.rank > 0 && own != EXIT_SUCCESS && !lost && (!together || status != EXIT_SUCCESS))
         speak(before, said, self.host, ranks.rank);
-    if (!together && ranks.rank == 0) /* which has told why */
+    if (!together && ranks.rank == 0 && !lost) /* which has told why */
         fprintf(stderr, "imp-mpi: rank 0 on %s failed while others went on, and ends the job\n",
                 self.host);
     if (!together)
         MPI_Abort(MPI_COMM_WORLD, status);
+    free(hosts);
+    free(all);
     tell_traffic(&traffic, &ranks);
     MPI_Finalize();
     return status;

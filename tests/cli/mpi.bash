@@ -90,8 +90,8 @@ on_hosts() {
     ip netns exec imphost1 unshare --uts sh -c 'hostname imphost1; exec "$@"' sh mpirun \
         --host "$hosts" --mca plm_rsh_agent "$BATS_TEST_TMPDIR/agent" --mca btl tcp,self \
         --mca oob_tcp_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24 \
-        --mca oob_tcp_keepalive_time 3 --mca oob_tcp_keepalive_intvl 1 \
-        --mca oob_tcp_keepalive_probes 3 "$IMP_MPI" "$@"
+        --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 1 \
+        --mca oob_tcp_keepalive_probes 5 "$IMP_MPI" "$@"
 }
 
 # begun FOLDER N: waits until a run has logged so many updates.

@@ -115,6 +115,7 @@ work() {
     wait "$job" || status=$?
     [ "$status" -ne 0 ]
     grep -E "process rank [0-9] .*on node .* exited on signal 9" said
+    [ "$(grep -c "^imp-mpi: lost rank [0-2] on $(hostname), whose process was ended; the job ends$" said)" -eq 1 ]
     resumes_alike run
 }
 
@@ -165,6 +166,6 @@ work() {
     ip link set impv2 down
     wait "$job" || status=$?
     [ "$status" -ne 0 ]
-    grep "10.77.0.2" said
+    [ "$(grep -c "^imp-mpi: lost rank 1 on imphost2, which cannot be reached any more; the job ends$" said)" -eq 1 ]
     resumes_alike run
 }
