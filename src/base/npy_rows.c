@@ -230,7 +230,10 @@ imp_status imp_npy_wake(imp_npy_file *file, imp_error *error)
     return IMP_OK;
 }
 
-enum { AT_ONCE = 4096 }; /* elements converted together */
+enum {
+    AT_ONCE = 4096,            /* elements converted together */
+    CHECKED_TOGETHER = 1 << 16 /* floats that are still in the cache when they are checked */
+};
 
 /* Notes whether floats keep anything of these values. */
 static void note_kept(imp_npy_file *file, const double *values, const float *floats, size_t count)
@@ -314,7 +317,7 @@ imp_status imp_npy_read_rows(imp_npy_file *file, size_t begin, size_t count, flo
     if (file->fortran)
         return read_columns(file, begin, count, rows, error);
     size_t d = file->layout.shape[1], first = begin * d, left = count * d, good;
-    size_t most = file->layout.dtype == IMP_FLOAT32 ? left : AT_ONCE;
+    size_t most = file->layout.dtype == IMP_FLOAT32 ? CHECKED_TOGETHER : AT_ONCE;
     double bad;
     imp_status status;
     while (left > 0) {

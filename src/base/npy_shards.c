@@ -143,8 +143,9 @@ static imp_status open_all(imp_npy_shards *shards, char *const *paths, size_t co
     shards->files = imp_allocate_zeroed(count, sizeof *shards->files);
     shards->first = imp_allocate_zeroed(count + 1, sizeof *shards->first);
     shards->current = imp_allocate_zeroed(1, sizeof *shards->current);
+    shards->ahead = imp_allocate_zeroed(1, sizeof *shards->ahead);
     imp_status status = IMP_OK;
-    if (!shards->files || !shards->first || !shards->current)
+    if (!shards->files || !shards->first || !shards->current || !shards->ahead)
         status = imp_fail(error, IMP_ENOMEM, "out of memory to open %zu files", count);
     for (size_t i = 0; i < count && !status; i++) {
         if (i > 0)
@@ -177,6 +178,9 @@ imp_status imp_npy_shards_open(const char *path, imp_npy_shards *shards, imp_err
 
 void imp_npy_shards_close(imp_npy_shards *shards)
 {
+    if (shards->ahead)
+        imp_npy_ahead_release(shards->ahead);
+    imp_release(shards->ahead);
     for (size_t i = 0; i < shards->count; i++)
         imp_npy_close(&shards->files[i]);
     imp_release(shards->files);
@@ -198,9 +202,10 @@ static size_t shard_of(const imp_npy_shards *shards, size_t row)
     return imp_bisect(shards->first, shards->count, begins_by, &row) - 1;
 }
 
-imp_status imp_npy_shards_read(const imp_npy_shards *shards, size_t begin, size_t count,
-                               float *rows, imp_error *error)
+static imp_status read_rows(const void *where, size_t begin, size_t count, float *rows,
+                            imp_error *error)
 {
+    const imp_npy_shards *shards = where;
     imp_status status = IMP_OK;
     for (size_t i = count > 0 ? shard_of(shards, begin) : 0; count > 0 && !status; i++) {
         size_t here = begin - shards->first[i], left = shards->first[i + 1] - begin;
@@ -217,4 +222,22 @@ imp_status imp_npy_shards_read(const imp_npy_shards *shards, size_t begin, size_
         count -= part;
     }
     return status;
+}
+
+imp_status imp_npy_shards_read(const imp_npy_shards *shards, size_t begin, size_t count,
+                               float *rows, imp_error *error)
+{
+    imp_npy_ahead_wait(shards->ahead);
+    return read_rows(shards, begin, count, rows, error);
+}
+
+imp_status imp_npy_shards_read_ahead(const imp_npy_shards *shards, size_t begin, size_t count,
+                                     float *room, const float **rows, imp_error *error)
+{
+    const imp_row_array array = {
+        .rows = shards->rows, .columns = shards->columns, .read = read_rows, .where = shards};
+    *rows = room;
+    return shards->once
+               ? read_rows(shards, begin, count, room, error)
+               : imp_npy_ahead_read(shards->ahead, &array, begin, count, room, rows, error);
 }

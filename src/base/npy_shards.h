@@ -3,8 +3,7 @@
  *
  * The files of a folder, its shards, are taken in bytewise order of their names, as Python and the
  * shell in the C locale sort them; hidden files and files that do not end in .npy are ignored. Rows
- * are read as floats straight into the caller's memory. Only one shard is open at a time, so there
- * may be any number of them.
+ * are read as floats. Only one shard is open at a time, so there may be any number of them.
  */
 #ifndef IMP_BASE_NPY_SHARDS_H
 #define IMP_BASE_NPY_SHARDS_H
@@ -15,6 +14,7 @@
 #include <imp/status.h>
 
 #include "base/npy.h"
+#include "base/npy_ahead.h"
 
 typedef struct imp_npy_shards {
     imp_npy_file *files; /* (count); one is open at a time */
@@ -22,7 +22,8 @@ typedef struct imp_npy_shards {
     size_t count;
     size_t rows, columns;
     size_t *current; /* which one is open */
-    bool once;       /* a pipe: rows can be read only once, in order */
+    imp_npy_ahead *ahead;
+    bool once; /* a pipe: rows can be read only once, in order */
 } imp_npy_shards;
 
 /* Whether a file of that name is a shard of its folder. */
@@ -41,5 +42,11 @@ void imp_npy_shards_close(imp_npy_shards *shards);
  * was opened. */
 imp_status imp_npy_shards_read(const imp_npy_shards *shards, size_t begin, size_t count,
                                float *rows, imp_error *error);
+
+/* The same for rows that are read in order, block after block: *rows is `room`, which must be large
+ * enough, or memory that is valid until the next call, while the next block is read (npy_ahead.h).
+ */
+imp_status imp_npy_shards_read_ahead(const imp_npy_shards *shards, size_t begin, size_t count,
+                                     float *room, const float **rows, imp_error *error);
 
 #endif

@@ -73,8 +73,7 @@ imp_point_source imp_source_of_points(const imp_points *points)
 static imp_status read_shards(const imp_point_source *source, size_t begin, size_t count,
                               float *room, const float **rows, imp_error *error)
 {
-    *rows = room;
-    return imp_npy_shards_read(source->where, begin, count, room, error);
+    return imp_npy_shards_read_ahead(source->where, begin, count, room, rows, error);
 }
 
 imp_point_source imp_source_of_shards(const imp_npy_shards *shards)

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/npy_shards.h"
 #include "failing_allocator.h"
+#include "failing_threads.h"
 #include "scratch.h"
 
 static const imp_dtype dtypes[] = {IMP_FLOAT32, IMP_FLOAT64, IMP_INT32, IMP_INT64,  IMP_UINT8,
@@ -613,6 +614,95 @@ static void a_folder_of_shards_is_one_array(void **state)
     imp_npy_shards_close(&shards);
 }
 
+/* Reads rows begin .. begin + count - 1 of an array of two columns whose values tell their places;
+ * returns where they are. */
+static const float *expect_rows(const imp_npy_shards *shards, size_t begin, size_t count,
+                                float *room)
+{
+    const float *rows;
+    memset(room, 0, 2 * count * sizeof *room);
+    assert_int_equal(imp_npy_shards_read_ahead(shards, begin, count, room, &rows, NULL), IMP_OK);
+    for (size_t i = 0; i < 2 * count; i++)
+        if (rows[i] != (float)(2 * begin + i))
+            fail_msg("row %zu of %zu from %zu on is another one", i / 2, count, begin);
+    return rows;
+}
+
+/* Blocks in order, from a place, until the end. */
+static void expect_blocks(const imp_npy_shards *shards, size_t begin, size_t block, float *rows)
+{
+    for (size_t count; begin < shards->rows; begin += count) {
+        count = shards->rows - begin < block ? shards->rows - begin : block;
+        expect_rows(shards, begin, count, rows);
+    }
+}
+
+static void blocks_that_follow_are_read_ahead(void **state)
+{
+    enum { ROWS = 1 << 20, LARGE = 1 << 18 };
+    float *room = malloc(2 * ROWS * sizeof *room);
+    save_rows(scratch_file(state, "a.npy").text, IMP_FLOAT32, 0, 300000, 2);
+    save_rows(scratch_file(state, "b.npy").text, IMP_INT64, 300000, ROWS - 300000, 2);
+    imp_npy_shards shards;
+    assert_int_equal(imp_npy_shards_open(*state, &shards, NULL), IMP_OK);
+    const float *first = expect_rows(&shards, 0, LARGE, room);
+    imp_npy_ahead_wait(shards.ahead);
+    assert_int_equal(shards.ahead->begin, LARGE);
+    assert_int_equal(shards.ahead->count, LARGE);
+    float *next = shards.ahead->next.values;
+    assert_true(expect_rows(&shards, 5, 3, room) == room); /* a few others meanwhile */
+    assert_true(first[0] == 0 && first[2 * LARGE - 1] == 2 * LARGE - 1);
+    assert_true(expect_rows(&shards, LARGE, LARGE - 9, room) == next); /* less than was read */
+    expect_rows(&shards, 2 * LARGE - 9, LARGE, room);
+    expect_rows(&shards, 3 * LARGE - 9, LARGE / 2, room);
+    expect_rows(&shards, 7, LARGE, room); /* somewhere else */
+    expect_blocks(&shards, 0, LARGE, room);
+    expect_blocks(&shards, 0, 200001, room);
+    expect_blocks(&shards, 0, ROWS, room);
+    imp_npy_shards_close(&shards);
+
+    failing_allocator memory = {0};
+    while (failing_allocator_next(&memory)) {
+        imp_status status = imp_npy_shards_open(*state, &shards, NULL);
+        if (!status)
+            expect_blocks(&shards, 0, LARGE, room);
+        imp_npy_shards_close(&shards);
+        bool failed = failing_allocator_end(&memory); /* perhaps what would have been read ahead */
+        assert_true(status == IMP_OK || (failed && status == IMP_ENOMEM));
+    }
+    failing_threads_allow(0);
+    assert_int_equal(imp_npy_shards_open(*state, &shards, NULL), IMP_OK);
+    expect_blocks(&shards, 0, LARGE, room);
+    imp_npy_shards_close(&shards);
+    assert_true(failing_threads_allow(SIZE_MAX) > 0);
+    free(room);
+}
+
+/* Neither before it is wanted nor at all if it is not. */
+static void a_bad_block_is_told_when_it_is_wanted(void **state)
+{
+    enum { ROWS = 1 << 19, LARGE = 1 << 18 };
+    scratch_path path = scratch_file(state, "array.npy");
+    save_rows(path.text, IMP_FLOAT32, 0, ROWS, 2);
+    FILE *file = fopen(path.text, "r+b");
+    assert_int_equal(fseek(file, -4, SEEK_END), 0);
+    assert_int_equal(fwrite(&(float){NAN}, sizeof(float), 1, file), 1);
+    fclose(file);
+    float *room = malloc(2 * LARGE * sizeof *room);
+    const float *rows;
+    imp_npy_shards shards;
+    imp_error error;
+    assert_int_equal(imp_npy_shards_open(path.text, &shards, NULL), IMP_OK);
+    expect_rows(&shards, 0, LARGE, room);
+    expect_rows(&shards, LARGE, LARGE - 1, room);
+    expect_rows(&shards, 0, LARGE, room);
+    assert_int_equal(imp_npy_shards_read_ahead(&shards, LARGE, LARGE, room, &rows, &error),
+                     IMP_EINVAL);
+    assert_non_null(strstr(error.message, "row 524287, column 1 is not a number"));
+    imp_npy_shards_close(&shards);
+    free(room);
+}
+
 static void unfit_shards_are_named(void **state)
 {
     const char *folder = *state;
@@ -709,6 +799,8 @@ int main(void)
         WITH_FOLDER(rows_of_columns_are_read),
         WITH_FOLDER(rows_that_cannot_be_read_are_named),
         WITH_FOLDER(a_folder_of_shards_is_one_array),
+        WITH_FOLDER(blocks_that_follow_are_read_ahead),
+        WITH_FOLDER(a_bad_block_is_told_when_it_is_wanted),
         WITH_FOLDER(unfit_shards_are_named),
         WITH_FOLDER(a_pipe_is_read_once),
         WITH_FOLDER(loading_survives_lack_of_memory),
