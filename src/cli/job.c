@@ -89,10 +89,7 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* Without one of the standard streams, the first file that is opened would get its number, and
- * messages would be written into that file. In their places are files that, like a closed stream,
- * can be neither read from nor written to, as the case may be. */
-static void fill_closed_streams(void)
+void imp_job_fill_closed_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
         if (fcntl(stream, F_GETFD) < 0 &&
@@ -102,7 +99,7 @@ static void fill_closed_streams(void)
 
 int imp_job_run(int argc, char **argv)
 {
-    fill_closed_streams();
+    imp_job_fill_closed_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write, which cleans up */
     int status = run(argc, argv);
 

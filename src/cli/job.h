@@ -21,6 +21,12 @@ bool imp_job_writes(void);
  * why. A NULL path, for a file that was not named, is the same everywhere. */
 int imp_job_agree(const char *command, const char *path);
 
+/* Without one of the standard streams, the first file that is opened would get its number, and
+ * messages would be written into that file. In their places are files after this that, like a
+ * closed stream, can be neither read from nor written to, as the case may be. imp_job_run() does
+ * it, but a program that opens something before has to call it first. */
+void imp_job_fill_closed_streams(void);
+
 /* Runs main()'s command line; returns the exit status after all output is written. */
 int imp_job_run(int argc, char **argv);
 

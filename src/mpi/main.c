@@ -223,6 +223,7 @@ static int check_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int provided, said = -1, before = STDERR_FILENO;
+    imp_job_fill_closed_streams();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     imp_mpi_traffic traffic = {0};
     const imp_ranks ranks = imp_mpi_ranks(&traffic);

@@ -91,6 +91,15 @@ setup() {
     [ ! -e none.npy ]
 }
 
+@test "mpi: ranks without standard streams write nothing into files that is not theirs" {
+    ranks 2 train "${tiny[@]}" --out open
+    mpirun --oversubscribe -np 2 sh -c 'exec "$@" <&- >&- 2>&-' - "$IMP_MPI" train "${tiny[@]}" \
+        --out closed
+    cmp open/model.safetensors closed/model.safetensors
+    [ "$(wc -l <closed/log.jsonl)" -eq "$(wc -l <open/log.jsonl)" ]
+    [ "$(wc -l <closed/log.csv)" -eq "$(wc -l <open/log.csv)" ]
+}
+
 @test "mpi: an error of all ranks is told once, one of a single rank with its name" {
     run --separate-stderr ranks 3 train --out here --updates none
     [ "$status" -eq 2 ]
