@@ -128,12 +128,12 @@ INLINE wide larger_double(wide a, wide b)
     return (wide)(((wide_mask)a & first) | ((wide_mask)b & ~first));
 }
 
-double VARIANT(log_densities)(size_t count, const double *distance, double offset, double divisor,
-                              double *density)
+size_t VARIANT(log_densities)(size_t count, const double *distance, double offset, double divisor,
+                              double *density, size_t *first)
 {
     wide most = spread(-INFINITY), least = spread(-DBL_MAX);
     double best = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
-    size_t whole = count / DOUBLES * DOUBLES;
+    size_t whole = count / DOUBLES * DOUBLES, ties = 0;
     for (size_t i = 0; i < whole; i += DOUBLES) {
         wide here = spread(offset) - *(const wide_unaligned *)(distance + i) / spread(divisor);
         here = larger_double(here, least);
@@ -148,5 +148,9 @@ double VARIANT(log_densities)(size_t count, const double *distance, double offse
     *(wide *)lanes = most;
     for (size_t l = 0; l < DOUBLES; l++)
         best = lanes[l] > best ? lanes[l] : best;
-    return best;
+    for (size_t i = 0; i < count; i++)
+        ties += density[i] == best;
+    for (*first = 0; *first < count && density[*first] != best;)
+        ++*first;
+    return ties;
 }

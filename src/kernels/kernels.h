@@ -138,6 +138,12 @@ typedef struct imp_winograd {
                             size_t end, float *dweights);
 } imp_winograd;
 
+/* By slot, which is one lane of a group of scores: the two highest, and whose the highest is.
+ * Arrays aligned to 64 bytes. */
+typedef struct imp_slots {
+    int32_t *best, *second, *leader;
+} imp_slots;
+
 typedef struct imp_kernels {
     const char *name;      /* "avx512", "avx2" or "portable" */
     size_t padding_floats; /* finite floats required after the last pixel of imp_padded */
@@ -273,15 +279,23 @@ typedef struct imp_kernels {
                                  size_t stride);
 
     /* Takes the scores of one point in groups, group g having depth[g] rows, at least one, of
-     * `lanes` scores. For every lane of every group, gives the two highest scores and the row of
-     * the highest. Returns the largest of all. */
+     * `lanes` scores; each has a number. Finds the two highest of every slot and the number of the
+     * highest. Returns the largest of all. Scores and numbers are aligned to 64 bytes. */
     size_t lanes;
     int32_t (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                              int32_t *best, int32_t *second, int32_t *row);
+                              const int32_t *number, const imp_slots *slots);
 
     /* Lists which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many.
      * `which` has room for `count` numbers. */
     size_t (*nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
+
+    /* Lists the leaders of the slots whose best score is at least `least`, which is not below
+     * IMP_LEAST_SCORE, and their classes, of which there is one per slot. False if, as far as this
+     * can tell, a second best is no more than `apart` below. `count` is a multiple of `lanes`, and
+     * there is room for so many. */
+    bool (*nearest_leaders)(size_t count, const imp_slots *slots, const int32_t *class,
+                            int32_t least, int32_t apart, uint32_t *leader, uint32_t *leader_class,
+                            size_t *found);
 
     /* share[i] = exp(offset + slope * (scores[i] - zero_score)), 0 where a score is below
      * IMP_LEAST_SCORE, for a multiple of `lanes` scores, none of which exceeds zero_score by more
@@ -299,9 +313,9 @@ typedef struct imp_kernels {
                            const uint32_t *which, size_t count, double *distances);
 
     /* density[i] = offset - distance[i] / divisor, but no less than -DBL_MAX, to the same bits in
-     * every variant. Returns the largest; -INFINITY if there is none. */
-    double (*log_densities)(size_t count, const double *distance, double offset, double divisor,
-                            double *density);
+     * every variant. Returns how many are the largest; *first is the first of these. */
+    size_t (*log_densities)(size_t count, const double *distance, double offset, double divisor,
+                            double *density, size_t *first);
 
     /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
      * place of a float. */

@@ -149,47 +149,54 @@ void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8
 /* ---- reductions ---- */
 
 int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
-                                int32_t *best, int32_t *second, int32_t *row)
+                                const int32_t *number, const imp_slots *slots)
 {
     mask all = (mask)zero() + INT32_MIN;
     for (size_t g = 0; g < groups; g++) {
-        mask most = *(const mask *)scores, next = (mask)zero() + INT32_MIN, at = (mask)zero();
+        mask most = *(const mask *)scores, at = *(const mask *)number;
+        mask next = (mask)zero() + INT32_MIN;
         for (size_t r = 1; r < depth[g]; r++) {
             mask score = *(const mask *)(scores + r * LANES);
-            mask number = (mask)zero() + (int32_t)r;
-            at = (mask)choose(score > most, (vec)number, (vec)at);
+            at = (mask)choose(score > most, *(const vec *)(number + r * LANES), (vec)at);
             next = larger_whole(next, smaller_whole(most, score));
             most = larger_whole(most, score);
         }
         all = larger_whole(all, most);
-        *(mask *)(best + g * LANES) = most;
-        *(mask *)(second + g * LANES) = next;
-        *(mask *)(row + g * LANES) = at;
+        *(mask *)(slots->best + g * LANES) = most;
+        *(mask *)(slots->second + g * LANES) = next;
+        *(mask *)(slots->leader + g * LANES) = at;
         scores += depth[g] * LANES;
+        number += depth[g] * LANES;
     }
     return largest_whole(all);
 }
 
-/* Always writes a whole vector of numbers: what is too many is overwritten, or stays within the
- * room for `count` of them. */
 size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i += LANES) {
         mask enough = *(const mask *)(scores + i) >= least;
-#if LANES == 16 && defined(__AVX512F__)
-        const __m512i lanes =
-            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        __mmask16 bits = (__mmask16)to_bits(enough);
-        __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)i));
-        _mm512_storeu_si512(which + found, _mm512_maskz_compress_epi32(bits, numbers));
-        found += (size_t)__builtin_popcount(bits);
-#else
-        for (uint32_t bits = to_bits(enough); bits != 0; bits &= bits - 1)
-            which[found++] = (uint32_t)(i + (size_t)__builtin_ctz(bits));
-#endif
+        found += store_chosen(which + found, to_bits(enough), lane_numbers() + (int32_t)i);
     }
     return found;
+}
+
+bool VARIANT(nearest_leaders)(size_t count, const imp_slots *slots, const int32_t *class,
+                              int32_t least, int32_t apart, uint32_t *leader,
+                              uint32_t *leader_class, size_t *found)
+{
+    mask rivals = (mask)zero();
+    *found = 0;
+    for (size_t i = 0; i < count; i += LANES) {
+        mask score = *(const mask *)(slots->best + i), next = *(const mask *)(slots->second + i);
+        mask enough = score >= least;
+        uint32_t bits = to_bits(enough);
+        /* the difference itself may be too large */
+        rivals |= enough & ((score >> 1) - (next >> 1) <= apart / 2 + 1);
+        store_chosen(leader_class + *found, bits, *(const mask *)(class + i));
+        *found += store_chosen(leader + *found, bits, *(const mask *)(slots->leader + i));
+    }
+    return !any(rivals);
 }
 
 void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,

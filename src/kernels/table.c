@@ -40,6 +40,7 @@ const imp_kernels VARIANT(kernels) = {
     .nearest_scores_bytes = VARIANT(nearest_scores_bytes),
     .nearest_maxima = VARIANT(nearest_maxima),
     .nearest_over = VARIANT(nearest_over),
+    .nearest_leaders = VARIANT(nearest_leaders),
     .nearest_shares = VARIANT(nearest_shares),
     .distances = VARIANT(distances),
     .distances_from = VARIANT(distances_from),

@@ -368,6 +368,31 @@ INLINE uint32_t bits_at_least(mask a, mask b)
 #endif
 }
 
+/* Lane i is i. */
+INLINE mask lane_numbers(void)
+{
+    static const int32_t numbers[]
+        __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return *(const mask *)numbers;
+}
+
+/* Stores the lanes of v that have a bit, one after the other, and returns how many. There must be
+ * room for a whole vector: what is behind them is overwritten. */
+INLINE size_t store_chosen(uint32_t *p, uint32_t bits, mask v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    _mm512_storeu_si512(p, _mm512_maskz_compress_epi32((__mmask16)bits, (__m512i)v));
+    return (size_t)__builtin_popcount(bits);
+#else
+    uint32_t lanes[LANES] __attribute__((aligned(64)));
+    size_t stored = 0;
+    *(mask *)lanes = v;
+    for (; bits != 0; bits &= bits - 1)
+        p[stored++] = lanes[__builtin_ctz(bits)];
+    return stored;
+#endif
+}
+
 /* Rounds to the nearest integers, for lanes below 2^22: the addition drops all fractional bits. */
 INLINE mask round_to_whole(vec v)
 {

@@ -120,8 +120,8 @@ static inline double larger(double a, double b)
 /* The memory of one thread. */
 typedef struct workspace {
     imp_rounded points;
-    int32_t *scores;                 /* (IMP_NEAREST_POINTS, columns) */
-    int32_t *maximum, *second, *row; /* by slot: its two highest scores, and the row of the first */
+    int32_t *scores; /* (IMP_NEAREST_POINTS, columns) */
+    imp_slots slots; /* whose leaders are clusters */
     int32_t largest[IMP_MOST_SECTIONS];
     uint32_t *slot;              /* slots of classes that matter */
     float *slot_share;           /* by slot: its density relative to the best slot */
@@ -157,6 +157,12 @@ typedef struct job {
     const float *rows; /* of these */
 } job;
 
+/* Those from the first one on. */
+static imp_slots slots_from(const imp_slots *slots, size_t first)
+{
+    return (imp_slots){slots->best + first, slots->second + first, slots->leader + first};
+}
+
 /* Finds the best of each slot; returns the best density of all. */
 static double score_slots(const job *work, workspace *w, size_t r)
 {
@@ -166,11 +172,11 @@ static double score_slots(const job *work, workspace *w, size_t r)
     double most = -INFINITY;
     for (size_t s = 0; s < columns->sections; s++) {
         const imp_section *section = &columns->section[s];
-        size_t first = section->first_group * kernels->lanes;
+        imp_slots slots = slots_from(&w->slots, section->first_group * kernels->lanes);
         imp_density_line line = imp_columns_density(section, &w->points, r);
         w->largest[s] = kernels->nearest_maxima(
             section->end_group - section->first_group, columns->depth + section->first_group,
-            scores + section->begin, w->maximum + first, w->second + first, w->row + first);
+            scores + section->begin, columns->cluster + section->begin, &slots);
         most = larger(most, line.base + line.slope * w->largest[s]);
     }
     return most;
@@ -188,9 +194,9 @@ static double share_out(const job *work, workspace *w, size_t r, double most)
         size_t end = section->end_group * kernels->lanes;
         imp_density_line line = imp_columns_density(section, &w->points, r);
         double offset = line.base + line.slope * w->largest[s] - most;
-        kernels->nearest_shares(end - first, w->maximum + first, w->largest[s], (float)line.slope,
-                                (float)offset, (float)w->limit_share / (1 << FIRST_HALVING),
-                                w->slot_share + first, tail);
+        kernels->nearest_shares(
+            end - first, w->slots.best + first, w->largest[s], (float)line.slope, (float)offset,
+            (float)w->limit_share / (1 << FIRST_HALVING), w->slot_share + first, tail);
     }
     w->share = columns->ordered ? w->slot_share : w->largest_share;
     if (!columns->ordered) {
@@ -213,9 +219,9 @@ static size_t collect_slot(const imp_columns *columns, const workspace *w, const
                            size_t slot, int32_t close, uint32_t *candidate, uint32_t *class)
 {
     size_t lanes = columns->frame.kernels->lanes, column = columns->column[slot], found = 0;
-    candidate[0] = (uint32_t)columns->cluster[column + (size_t)w->row[slot] * lanes];
+    candidate[0] = (uint32_t)w->slots.leader[slot];
     class[0] = (uint32_t)columns->slot_class[slot];
-    if (w->second[slot] < close)
+    if (w->slots.second[slot] < close)
         return 1;
     for (size_t row = 0; row < columns->depth[slot / lanes]; row++)
         if (scores[column + row * lanes] >= close) {
@@ -223,25 +229,6 @@ static size_t collect_slot(const imp_columns *columns, const workspace *w, const
             class[found++] = (uint32_t)columns->slot_class[slot];
         }
     return found;
-}
-
-/* Collects the best cluster of each listed slot; false if a second best is no more than `apart`
- * below it. */
-static bool collect_best(const imp_columns *columns, const workspace *w, size_t first, size_t slots,
-                         int64_t apart, uint32_t *restrict candidate, uint32_t *restrict class)
-{
-    const uint32_t *column = columns->column + first;
-    const int32_t *slot_class = columns->slot_class + first, *cluster = columns->cluster;
-    const int32_t *maximum = w->maximum + first, *second = w->second + first, *row = w->row + first;
-    size_t lanes = columns->frame.kernels->lanes;
-    bool rivals = false;
-    for (size_t i = 0; i < slots; i++) {
-        size_t slot = w->slot[i];
-        candidate[i] = (uint32_t)cluster[column[slot] + (size_t)row[slot] * lanes];
-        class[i] = (uint32_t)slot_class[slot];
-        rivals |= (int64_t)maximum[slot] - second[slot] <= apart;
-    }
-    return !rivals;
 }
 
 /* Collects every cluster that may be the best of a class whose score is no less than `least`. */
@@ -261,17 +248,19 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
         imp_density_line line = imp_columns_density(section, &w->points, r);
         size_t first = section->first_group * kernels->lanes;
         size_t end = section->end_group * kernels->lanes;
-        size_t slots = kernels->nearest_over(end - first, w->maximum + first,
-                                             imp_columns_whole(line, least), w->slot);
-        double whole = w->error / line.slope + 2;
-        int64_t apart = whole < INT32_MAX ? (int64_t)whole + 1 : INT32_MAX;
+        int32_t enough = imp_columns_whole(line, least);
+        double whole = w->error / line.slope + 3;
+        int32_t apart = whole < INT32_MAX ? (int32_t)whole : INT32_MAX;
+        size_t leaders;
         w->alone = columns->single && work->alike &&
-                   collect_best(columns, w, first, slots, apart, w->candidate, w->class);
+                   kernels->nearest_leaders(end, &w->slots, columns->slot_class, enough, apart,
+                                            w->candidate, w->class, &leaders);
         if (w->alone)
-            return slots;
+            return leaders;
+        size_t slots = kernels->nearest_over(end - first, w->slots.best + first, enough, w->slot);
         for (size_t i = 0; i < slots; i++) {
             size_t slot = first + w->slot[i];
-            int64_t close = w->maximum[slot] - apart;
+            int64_t close = (int64_t)w->slots.best[slot] - apart;
             if (columns->single ||
                 !(w->slot_share[slot] <
                   w->least_of_class * w->largest_share[columns->slot_class[slot]]))
@@ -289,23 +278,29 @@ static double decide(const job *work, workspace *w, size_t count, decision *made
     const imp_clusters *clusters = work->clusters;
     const imp_section *section = work->columns.section;
     double *density = w->candidate_density, best = -INFINITY;
+    size_t first = 0, ties = count; /* those before the first are not the best */
     if (work->alike)
-        best = work->columns.frame.kernels->log_densities(
-            count, w->candidate_distance, section->offset, 2 * section->sigma, density);
+        ties = work->columns.frame.kernels->log_densities(
+            count, w->candidate_distance, section->offset, 2 * section->sigma, density, &first);
     for (size_t i = 0; i < count && !work->alike; i++) {
         size_t c = w->candidate[i];
         double here = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
         density[i] = larger(here, -DBL_MAX);
-        best = larger(best, density[i]);
+        if (density[i] > best) {
+            best = density[i];
+            first = i;
+        }
     }
     *made = (decision){.cluster = IMP_NO_CLUSTER};
-    for (size_t i = 0; i < count; i++) {
+    if (count > 0)
+        *made = (decision){w->class[first], w -> candidate[first], w -> candidate_distance[first]};
+    for (size_t i = first + 1; i < count && ties > 1; i++) {
         size_t c = w->candidate[i], class = w->class[i];
-        if (density[i] == best && (made->cluster == IMP_NO_CLUSTER || class < made->class ||
-                                   (class == made->class && c < made->cluster)))
+        if (density[i] == density[first] &&
+            (class < made->class || (class == made->class && c < made->cluster)))
             *made = (decision){class, c, w->candidate_distance[i]};
     }
-    return best;
+    return count > 0 ? density[first] : -INFINITY;
 }
 
 /* Replaces the approximate shares of the candidates' classes, which are relative to `most`, by
@@ -425,6 +420,11 @@ static bool bytes_pay(job *work)
 
 enum { ROOMS = 15 };
 
+static size_t larger_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* A thread's arrays. Without columns only the first two exist. */
 static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
 {
@@ -436,14 +436,15 @@ static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
         IMP_ROOM(w->score, outcomes, 1),
         IMP_ROOM(w->points.rows, IMP_NEAREST_POINTS, imp_row_halves(work->clusters->dimensions)),
         IMP_ROOM(w->scores, IMP_NEAREST_POINTS, columns->count),
-        IMP_ROOM(w->maximum, slots, 1),
-        IMP_ROOM(w->second, slots, 1),
-        IMP_ROOM(w->row, slots, 1),
+        IMP_ROOM(w->slots.best, slots, 1),
+        IMP_ROOM(w->slots.second, slots, 1),
+        IMP_ROOM(w->slots.leader, slots, 1),
         IMP_ROOM(w->slot, slots, 1),
         IMP_ROOM(w->slot_share, slots, 1),
         IMP_ROOM(w->largest_share, outcomes, 1),
-        IMP_ROOM(w->candidate, clusters, 1),
-        IMP_ROOM(w->class, clusters, 1),
+        /* nearest_leaders() may write one entry per slot */
+        IMP_ROOM(w->candidate, larger_size(clusters, slots), 1),
+        IMP_ROOM(w->class, larger_size(clusters, slots), 1),
         IMP_ROOM(w->candidate_distance, clusters, 1),
         IMP_ROOM(w->candidate_density, clusters, 1),
         IMP_ROOM(w->candidate_share, clusters, 1),

@@ -34,12 +34,12 @@ enum {
 /* The memory of one thread. */
 typedef struct workspace {
     imp_rounded points;
-    int32_t *scores;                 /* (GROUP, columns) */
-    int32_t *maximum, *second, *row; /* by slot of the columns */
-    uint32_t *candidate;             /* clusters that a point may have a share in */
-    uint32_t *members; /* by cluster: points of the group that may have a share in it */
-    uint32_t *member;  /* (clusters, GROUP): which ones */
-    double *z;         /* (clusters, GROUP): log densities, then shares */
+    int32_t *scores;     /* (GROUP, columns) */
+    imp_slots slots;     /* of the columns */
+    uint32_t *candidate; /* clusters that a point may have a share in */
+    uint32_t *members;   /* by cluster: points of the group that may have a share in it */
+    uint32_t *member;    /* (clusters, GROUP): which ones */
+    double *z;           /* (clusters, GROUP): log densities, then shares */
 } workspace;
 
 /* Sums of a part's points. */
@@ -98,9 +98,9 @@ static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t
         const imp_section *section = &columns->section[s];
         size_t groups = section->end_group - section->first_group;
         imp_density_line line = imp_columns_density(section, &w->points, r);
-        int32_t largest =
-            p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
-                                       scores + section->begin, w->maximum, w->second, w->row);
+        int32_t largest = p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
+                                                     scores + section->begin,
+                                                     columns->cluster + section->begin, &w->slots);
         most = fmax(most, line.base + line.slope * largest);
     }
     return most;
@@ -359,9 +359,9 @@ static size_t list_rooms(const pass *p, workspace *w, imp_room rooms[ROOMS])
         IMP_ROOM(w->z, k, GROUP),
         IMP_ROOM(w->points.rows, GROUP, imp_row_halves(p->clusters->dimensions)),
         IMP_ROOM(w->scores, GROUP, columns->count),
-        IMP_ROOM(w->maximum, slots, 1),
-        IMP_ROOM(w->second, slots, 1),
-        IMP_ROOM(w->row, slots, 1),
+        IMP_ROOM(w->slots.best, slots, 1),
+        IMP_ROOM(w->slots.second, slots, 1),
+        IMP_ROOM(w->slots.leader, slots, 1),
     };
     memcpy(rooms, all, sizeof all);
     return p->rough ? ROOMS : 4;

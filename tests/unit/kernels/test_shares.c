@@ -342,6 +342,35 @@ static void check_slot_shares(imp_random *random, const imp_kernels *kernels)
         assert_true(fabs(tail[s] - sum[s]) < 1e-5 * sum[s] + 1e-30);
 }
 
+/* Also of slots whose scores are as far apart as can be. */
+static void check_leaders(imp_random *random, const imp_kernels *kernels, size_t count,
+                          const imp_slots *slots)
+{
+    enum { MOST = 80 };
+    _Alignas(64) int32_t class[MOST];
+    uint32_t leader[MOST], leader_class[MOST];
+    slots->best[count / 2] = INT32_MAX;
+    slots->second[count / 2] = INT32_MIN;
+    slots->best[count / 3] = slots->second[count / 3] = INT32_MIN;
+    for (size_t i = 0; i < count; i++)
+        class[i] = (int32_t)imp_random_below(random, 1000);
+    int32_t least = (int32_t)imp_random_below(random, 30) - 15;
+    int32_t apart = (int32_t)imp_random_below(random, 20);
+    size_t found, listed = 0;
+    bool alone =
+        kernels->nearest_leaders(count, slots, class, least, apart, leader, leader_class, &found);
+    int64_t closest = INT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (slots->best[i] >= least) {
+            assert_int_equal(leader[listed], slots->leader[i]);
+            assert_int_equal(leader_class[listed++], class[i]);
+            int64_t gap = (int64_t)slots->best[i] - slots->second[i];
+            closest = gap < closest ? gap : closest;
+        }
+    assert_int_equal(found, listed);
+    assert_true(alone ? closest > apart : closest <= apart + 4);
+}
+
 static void check_maxima(imp_random *random, const imp_kernels *kernels)
 {
     enum { GROUPS = 5, DEEPEST = 16, LANES = 16 };
@@ -350,11 +379,15 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
     for (size_t g = 0; g < GROUPS; g++)
         rows += depth[g] = 1 + imp_random_below(random, DEEPEST);
     int32_t *scores = imp_allocate(rows * lanes, sizeof *scores), *at = scores;
-    _Alignas(64) int32_t best[GROUPS * LANES], second[GROUPS * LANES], row[GROUPS * LANES];
-    for (size_t i = 0; i < rows * lanes; i++)
+    int32_t *number = imp_allocate(rows * lanes, sizeof *number);
+    _Alignas(64) int32_t best[GROUPS * LANES], second[GROUPS * LANES], leader[GROUPS * LANES];
+    const imp_slots slots = {best, second, leader};
+    for (size_t i = 0; i < rows * lanes; i++) {
         scores[i] = (int32_t)imp_random_below(random, 30) - 15;
+        number[i] = 7 * (int32_t)i;
+    }
     int32_t all = INT32_MIN,
-            largest = kernels->nearest_maxima(GROUPS, depth, scores, best, second, row);
+            largest = kernels->nearest_maxima(GROUPS, depth, scores, number, &slots);
     for (size_t g = 0; g < GROUPS; at += depth[g++] * lanes)
         for (size_t l = 0; l < lanes; l++) {
             int32_t first = INT32_MIN, next = INT32_MIN;
@@ -366,10 +399,14 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
             assert_int_equal(best[g * lanes + l], first);
             all = first > all ? first : all;
             assert_int_equal(second[g * lanes + l], next);
-            assert_int_equal(at[(size_t)row[g * lanes + l] * lanes + l], first);
+            size_t won = (size_t)leader[g * lanes + l] / 7;
+            assert_int_equal(scores[won], first);
+            assert_true(won % lanes == l && scores + won >= at);
         }
     assert_int_equal(largest, all);
+    check_leaders(random, kernels, GROUPS * lanes, &slots);
     imp_release(scores);
+    imp_release(number);
 }
 
 /* To the bit, and over numbers of distances that fill no vector. */
@@ -380,18 +417,28 @@ static void test_log_densities(void **state)
     for (size_t count = 0; count < 40; count++) {
         double *distance = draw(&random, count, 100), density[40], offset = -3.7, divisor = 1.3;
         for (size_t i = 0; i < count; i++)
-            distance[i] = i % 7 == 5 ? INFINITY : fabs(distance[i]);
+            distance[i] = i % 7 == 5                     ? INFINITY
+                          : count % 3 == 0 && i % 4 == 2 ? 0.01
+                                                         : fabs(distance[i]);
         for (size_t v = 0; v < VARIANTS; v++) {
             if (!variant(v))
                 continue;
-            double most = -INFINITY,
-                   found = variant(v)->log_densities(count, distance, offset, divisor, density);
+            double most = -INFINITY;
+            size_t first, ties = 0, last = count,
+                          found = variant(v)->log_densities(count, distance, offset, divisor,
+                                                            density, &first);
             for (size_t i = 0; i < count; i++) {
                 double exact = i % 7 == 5 ? -DBL_MAX : offset - distance[i] / divisor;
                 assert_true(density[i] == exact);
                 most = exact > most ? exact : most;
             }
-            assert_true(found == most);
+            for (size_t i = count; i-- > 0;)
+                if (density[i] == most) {
+                    last = i;
+                    ties++;
+                }
+            assert_int_equal(found, ties);
+            assert_true(count == 0 || first == last);
         }
         free(distance);
     }
