@@ -138,8 +138,14 @@ typedef struct imp_winograd {
                             size_t end, float *dweights);
 } imp_winograd;
 
-/* By slot, which is one lane of a group of scores: the two highest, and whose the highest is.
- * Arrays aligned to 64 bytes. */
+/* Scores of a group, `depth` rows of as many as a vector has lanes. Lanes `width` apart, a power of
+ * two, belong to the same slot, so that a group of few slots has few rows. */
+typedef struct imp_slot_group {
+    uint32_t depth, width;
+} imp_slot_group;
+
+/* By slot, of which a group has one per lane, though without scores from `width` on: the two
+ * highest scores, and whose the highest is. Arrays aligned to 64 bytes. */
 typedef struct imp_slots {
     int32_t *best, *second, *leader;
 } imp_slots;
@@ -278,11 +284,11 @@ typedef struct imp_kernels {
                                  size_t begin, size_t end, const int32_t *packed, int32_t *scores,
                                  size_t stride);
 
-    /* Takes the scores of one point in groups, group g having depth[g] rows, at least one, of
-     * `lanes` scores; each has a number. Finds the two highest of every slot and the number of the
-     * highest. Returns the largest of all. Scores and numbers are aligned to 64 bytes. */
+    /* Takes the scores of one point in groups of at least one row; each score has a number. Finds
+     * the two highest of every slot and the number of the highest. Returns the largest of all.
+     * Scores and numbers are aligned to 64 bytes. */
     size_t lanes;
-    int32_t (*nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+    int32_t (*nearest_maxima)(size_t groups, const imp_slot_group *group, const int32_t *scores,
                               const int32_t *number, const imp_slots *slots);
 
     /* Lists which of `count` scores, a multiple of `lanes`, are at least `least`; returns how many.

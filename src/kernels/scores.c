@@ -148,25 +148,51 @@ void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8
 
 /* ---- reductions ---- */
 
-int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+/* The two highest scores of every lane, and whose the highest is. */
+typedef struct top {
+    mask best, second, leader;
+} top;
+
+/* Combines the lanes of each slot of a group that has `width` slots. */
+INLINE top fold(top lanes, size_t width)
+{
+    for (size_t distance = LANES / 2; distance >= width; distance /= 2) {
+        top other = {exchange(lanes.best, distance), exchange(lanes.second, distance),
+                     exchange(lanes.leader, distance)};
+        mask better = other.best > lanes.best;
+        lanes.leader = (mask)choose(better, (vec)other.leader, (vec)lanes.leader);
+        lanes.second = larger_whole(larger_whole(lanes.second, other.second),
+                                    smaller_whole(lanes.best, other.best));
+        lanes.best = larger_whole(lanes.best, other.best);
+    }
+    mask is_slot = lane_numbers() < (int32_t)width;
+    lanes.best = (mask)choose(is_slot, (vec)lanes.best, (vec)((mask)zero() + INT32_MIN));
+    return lanes;
+}
+
+int32_t VARIANT(nearest_maxima)(size_t groups, const imp_slot_group *group, const int32_t *scores,
                                 const int32_t *number, const imp_slots *slots)
 {
-    mask all = (mask)zero() + INT32_MIN;
+    const mask none = (mask)zero() + INT32_MIN;
+    mask all = none;
     for (size_t g = 0; g < groups; g++) {
-        mask most = *(const mask *)scores, at = *(const mask *)number;
-        mask next = (mask)zero() + INT32_MIN;
-        for (size_t r = 1; r < depth[g]; r++) {
+        top lanes = {*(const mask *)scores, none, *(const mask *)number};
+        for (size_t r = 1; r < group[g].depth; r++) {
             mask score = *(const mask *)(scores + r * LANES);
-            at = (mask)choose(score > most, *(const vec *)(number + r * LANES), (vec)at);
-            next = larger_whole(next, smaller_whole(most, score));
-            most = larger_whole(most, score);
+            mask better = score > lanes.best;
+            lanes.leader =
+                (mask)choose(better, *(const vec *)(number + r * LANES), (vec)lanes.leader);
+            lanes.second = larger_whole(lanes.second, smaller_whole(lanes.best, score));
+            lanes.best = larger_whole(lanes.best, score);
         }
-        all = larger_whole(all, most);
-        *(mask *)(slots->best + g * LANES) = most;
-        *(mask *)(slots->second + g * LANES) = next;
-        *(mask *)(slots->leader + g * LANES) = at;
-        scores += depth[g] * LANES;
-        number += depth[g] * LANES;
+        if (group[g].width < LANES)
+            lanes = fold(lanes, group[g].width);
+        all = larger_whole(all, lanes.best);
+        *(mask *)(slots->best + g * LANES) = lanes.best;
+        *(mask *)(slots->second + g * LANES) = lanes.second;
+        *(mask *)(slots->leader + g * LANES) = lanes.leader;
+        scores += group[g].depth * LANES;
+        number += group[g].depth * LANES;
     }
     return largest_whole(all);
 }

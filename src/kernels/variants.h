@@ -73,7 +73,7 @@ bool VARIANT(nearest_bytes_pay)(void);
 void VARIANT(nearest_scores_bytes)(size_t points, size_t dimensions, const uint8_t *rows,
                                    float ratio, size_t begin, size_t end, const int32_t *packed,
                                    int32_t *scores, size_t stride);
-int32_t VARIANT(nearest_maxima)(size_t groups, const uint32_t *depth, const int32_t *scores,
+int32_t VARIANT(nearest_maxima)(size_t groups, const imp_slot_group *group, const int32_t *scores,
                                 const int32_t *number, const imp_slots *slots);
 size_t VARIANT(nearest_over)(size_t count, const int32_t *scores, int32_t least, uint32_t *which);
 bool VARIANT(nearest_leaders)(size_t count, const imp_slots *slots, const int32_t *class,

@@ -376,6 +376,23 @@ INLINE mask lane_numbers(void)
     return *(const mask *)numbers;
 }
 
+/* Lane i is lane i ^ distance of v, for a distance below LANES. */
+INLINE mask exchange(mask v, size_t distance)
+{
+    mask from = lane_numbers() ^ (int32_t)distance;
+#if LANES == 16 && defined(__AVX512F__)
+    return (mask)_mm512_permutexvar_epi32((__m512i)from, (__m512i)v);
+#elif LANES == 8 && defined(__AVX2__)
+    return (mask)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)from);
+#else
+    int32_t lanes[LANES] __attribute__((aligned(64))), moved[LANES] __attribute__((aligned(64)));
+    *(mask *)lanes = v;
+    for (size_t i = 0; i < LANES; i++)
+        moved[i] = lanes[from[i]];
+    return *(const mask *)moved;
+#endif
+}
+
 /* Stores the lanes of v that have a bit, one after the other, and returns how many. There must be
  * room for a whole vector: what is behind them is overwritten. */
 INLINE size_t store_chosen(uint32_t *p, uint32_t bits, mask v)

@@ -168,14 +168,14 @@ static double score_slots(const job *work, workspace *w, size_t r)
 {
     const imp_columns *columns = &work->columns;
     const imp_kernels *kernels = columns->frame.kernels;
-    const int32_t *scores = w->scores + r * columns->count;
+    const int32_t *scores = w->scores + r * columns->stride;
     double most = -INFINITY;
     for (size_t s = 0; s < columns->sections; s++) {
         const imp_section *section = &columns->section[s];
         imp_slots slots = slots_from(&w->slots, section->first_group * kernels->lanes);
         imp_density_line line = imp_columns_density(section, &w->points, r);
         w->largest[s] = kernels->nearest_maxima(
-            section->end_group - section->first_group, columns->depth + section->first_group,
+            section->end_group - section->first_group, columns->group + section->first_group,
             scores + section->begin, columns->cluster + section->begin, &slots);
         most = larger(most, line.base + line.slope * w->largest[s]);
     }
@@ -223,11 +223,13 @@ static size_t collect_slot(const imp_columns *columns, const workspace *w, const
     class[0] = (uint32_t)columns->slot_class[slot];
     if (w->slots.second[slot] < close)
         return 1;
-    for (size_t row = 0; row < columns->depth[slot / lanes]; row++)
-        if (scores[column + row * lanes] >= close) {
-            candidate[found] = (uint32_t)columns->cluster[column + row * lanes];
-            class[found++] = (uint32_t)columns->slot_class[slot];
-        }
+    const imp_slot_group *group = &columns->group[slot / lanes];
+    for (size_t lane = 0; lane < lanes; lane += group->width)
+        for (size_t row = 0; row < group->depth; row++)
+            if (scores[column + lane + row * lanes] >= close) {
+                candidate[found] = (uint32_t)columns->cluster[column + lane + row * lanes];
+                class[found++] = (uint32_t)columns->slot_class[slot];
+            }
     return found;
 }
 
@@ -236,7 +238,7 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
 {
     const imp_columns *columns = &work->columns;
     const imp_kernels *kernels = columns->frame.kernels;
-    const int32_t *scores = w->scores + r * columns->count;
+    const int32_t *scores = w->scores + r * columns->stride;
     size_t found = 0;
     for (size_t i = 0; i < columns->strays; i++) {
         int32_t label = work->clusters->label[columns->stray[i]];
@@ -435,7 +437,7 @@ static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
         IMP_ROOM(w->best, outcomes, 1),
         IMP_ROOM(w->score, outcomes, 1),
         IMP_ROOM(w->points.rows, IMP_NEAREST_POINTS, imp_row_halves(work->clusters->dimensions)),
-        IMP_ROOM(w->scores, IMP_NEAREST_POINTS, columns->count),
+        IMP_ROOM(w->scores, IMP_NEAREST_POINTS, columns->stride),
         IMP_ROOM(w->slots.best, slots, 1),
         IMP_ROOM(w->slots.second, slots, 1),
         IMP_ROOM(w->slots.leader, slots, 1),

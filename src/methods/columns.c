@@ -3,8 +3,8 @@
  *
  * Clusters are sorted into sections of equal density parameters and, within a section, by class. A
  * class is divided into slots of at most DEEPEST clusters, as evenly as possible; slots of about
- * the same depth are placed side by side in groups as wide as a vector, so that few columns stay
- * empty.
+ * the same depth are placed side by side in groups as wide as a vector, and a last group with few
+ * slots gives each several lanes, so that few columns stay empty.
  */
 #include "methods/columns.h"
 
@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-enum { DEEPEST = 16 };
+enum { DEEPEST = 16, LINE = 16 }; /* scores of a cache line */
 
 #define LEAST_REACH 1e-300 /* so that the step is never 0 */
 
@@ -118,6 +118,15 @@ static size_t cut_slots(const member *members, size_t first, size_t end, slot *s
     return count;
 }
 
+/* A group for that many slots, of which the first is the deepest: no wider than they need. */
+static imp_slot_group group_for(size_t slots, uint32_t depth, uint32_t lanes)
+{
+    imp_slot_group group = {.depth = depth, .width = lanes};
+    for (; group.width / 2 >= slots && group.depth > 1; group.width /= 2)
+        group.depth = (group.depth + 1) / 2;
+    return group;
+}
+
 /* Places slots side by side, group after group, and pads the section's last panel. */
 static void place_slots(imp_columns *columns, imp_section *section, const member *members,
                         const slot *slots, size_t count)
@@ -127,17 +136,20 @@ static void place_slots(imp_columns *columns, imp_section *section, const member
     section->begin = columns->count;
     section->first_group = columns->groups;
     for (size_t first = 0; first < count; first += lanes) {
-        size_t depth = slots[first].depth, group = columns->groups++;
-        columns->depth[group] = (uint32_t)depth;
+        const imp_slot_group group = group_for(count - first, slots[first].depth, (uint32_t)lanes);
         for (size_t lane = 0; lane < lanes; lane++) {
-            const slot *s = first + lane < count ? &slots[first + lane] : NULL;
-            columns->slot_class[group * lanes + lane] = s ? (int32_t)s->class : -1;
-            columns->column[group * lanes + lane] = (uint32_t)(columns->count + lane);
-            for (size_t row = 0; row < depth; row++)
+            size_t at = columns->groups * lanes + lane, place = first + lane % group.width;
+            const slot *s = place < count ? &slots[place] : NULL;
+            columns->slot_class[at] = s && lane < group.width ? (int32_t)s->class : -1;
+            columns->column[at] = (uint32_t)(columns->count + lane);
+            for (size_t row = 0; row < group.depth; row++) {
+                size_t number = lane / group.width * group.depth + row;
                 columns->cluster[columns->count + row * lanes + lane] =
-                    s && row < s->depth ? (int32_t)members[s->first + row].cluster : -1;
+                    s && number < s->depth ? (int32_t)members[s->first + number].cluster : -1;
+            }
         }
-        columns->count += depth * lanes;
+        columns->group[columns->groups++] = group;
+        columns->count += group.depth * lanes;
     }
     while (columns->count % width != 0)
         columns->cluster[columns->count++] = -1;
@@ -219,11 +231,11 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
     member *members = imp_allocate(n, sizeof *members);
     slot *slots = imp_allocate(n, sizeof *slots);
     columns->cluster = imp_allocate(n + empty, sizeof *columns->cluster);
-    columns->depth = imp_allocate(groups, sizeof *columns->depth);
+    columns->group = imp_allocate(groups, sizeof *columns->group);
     columns->column = imp_allocate(groups * lanes, sizeof *columns->column);
     columns->slot_class = imp_allocate(groups * lanes, sizeof *columns->slot_class);
     columns->stray = imp_allocate(n, sizeof *columns->stray);
-    if (!members || !slots || !columns->cluster || !columns->depth || !columns->column ||
+    if (!members || !slots || !columns->cluster || !columns->group || !columns->column ||
         !columns->slot_class || !columns->stray)
         status = imp_fail_memory(error, "the clusters");
     else if (choose_members(columns, clusters, classes, unlabeled, members, &count)) {
@@ -234,6 +246,7 @@ imp_status imp_columns_create(imp_columns *columns, const imp_clusters *clusters
     } else {
         columns->sections = 0;
     }
+    columns->stride = columns->count + LINE;
     imp_release(members);
     imp_release(slots);
     if (!status)
@@ -248,7 +261,7 @@ void imp_columns_release(imp_columns *columns)
     imp_release(columns->cluster);
     imp_release(columns->packed);
     imp_release(columns->packed_bytes);
-    imp_release(columns->depth);
+    imp_release(columns->group);
     imp_release(columns->column);
     imp_release(columns->slot_class);
     imp_release(columns->stray);
@@ -280,8 +293,8 @@ void imp_columns_score(const imp_columns *columns, bool bytes, imp_rounded *poin
     if (points->by.usable && bytes)
         kernels->nearest_scores_bytes(points->count, d, (const uint8_t *)points->rows, ratio, 0,
                                       columns->count, columns->packed_bytes, scores,
-                                      columns->count);
+                                      columns->stride);
     else if (points->by.usable)
         kernels->nearest_scores(points->count, d, points->rows, ratio, 0, columns->count,
-                                columns->packed, scores, columns->count);
+                                columns->packed, scores, columns->stride);
 }

@@ -31,17 +31,20 @@ typedef struct imp_columns {
     size_t sections; /* 0: too many different densities, nothing was laid out */
     imp_section section[IMP_MOST_SECTIONS];
     size_t count;          /* columns */
+    size_t stride;         /* from the scores of a point to those of the next: rows that were a
+                              multiple of 4 KiB apart would compete for the same places in a cache */
     int32_t *cluster;      /* by column; -1: none */
     int32_t *packed;       /* the columns in the kernels' form, with 16 bits */
     int32_t *packed_bytes; /* and with 8, if added */
 
-    /* A slot is one lane of a group: up to depth[g] clusters of one class. */
+    /* A slot holds clusters of one class: one lane of a group, or several in a group of few slots.
+     */
     size_t groups;
-    bool single;         /* there is one section, and no class has two slots */
-    bool ordered;        /* and slot k is that of class k, for every class */
-    uint32_t *depth;     /* by group */
+    bool single;  /* there is one section, and no class has two slots */
+    bool ordered; /* and slot k is that of class k, for every class */
+    imp_slot_group *group;
     uint32_t *column;    /* (groups, lanes): that of a slot's first row; its others follow, `lanes`
-                            apart */
+                            apart, and those of its other lanes, `width` apart */
     int32_t *slot_class; /* (groups, lanes); -1: none */
 
     /* Clusters too far away for the step size of the others have no columns. */
@@ -61,7 +64,7 @@ imp_status imp_columns_add_bytes(imp_columns *columns, const imp_clusters *clust
                                  imp_error *error);
 
 /* Quantises the points to 16 or 8 bits and scores them against all columns: scores[r *
- * columns->count + c], in memory aligned to 64 bytes with room for IMP_NEAREST_POINTS rows. Only
+ * columns->stride + c], in memory aligned to 64 bytes with room for IMP_NEAREST_POINTS rows. Only
  * points within the radius have scores. */
 void imp_columns_score(const imp_columns *columns, bool bytes, imp_rounded *points,
                        int32_t *scores);

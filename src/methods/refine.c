@@ -98,7 +98,7 @@ static double rough_maximum(const pass *p, workspace *w, size_t r, const int32_t
         const imp_section *section = &columns->section[s];
         size_t groups = section->end_group - section->first_group;
         imp_density_line line = imp_columns_density(section, &w->points, r);
-        int32_t largest = p->kernels->nearest_maxima(groups, columns->depth + section->first_group,
+        int32_t largest = p->kernels->nearest_maxima(groups, columns->group + section->first_group,
                                                      scores + section->begin,
                                                      columns->cluster + section->begin, &w->slots);
         most = fmax(most, line.base + line.slope * largest);
@@ -116,7 +116,7 @@ static size_t find_candidates(const pass *p, workspace *w, size_t r)
             w->candidate[found] = (uint32_t)found;
         return found;
     }
-    const int32_t *scores = w->scores + r * columns->count;
+    const int32_t *scores = w->scores + r * columns->stride;
     double error = w->points.error[r] / imp_columns_least_sigma(columns);
     double least = rough_maximum(p, w, r, scores) - p->window - error;
     for (size_t s = 0; s < columns->sections; s++) {
@@ -358,7 +358,7 @@ static size_t list_rooms(const pass *p, workspace *w, imp_room rooms[ROOMS])
         IMP_ROOM(w->member, k, GROUP),
         IMP_ROOM(w->z, k, GROUP),
         IMP_ROOM(w->points.rows, GROUP, imp_row_halves(p->clusters->dimensions)),
-        IMP_ROOM(w->scores, GROUP, columns->count),
+        IMP_ROOM(w->scores, GROUP, columns->stride),
         IMP_ROOM(w->slots.best, slots, 1),
         IMP_ROOM(w->slots.second, slots, 1),
         IMP_ROOM(w->slots.leader, slots, 1),

@@ -375,9 +375,11 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
 {
     enum { GROUPS = 5, DEEPEST = 16, LANES = 16 };
     size_t lanes = kernels->lanes, rows = 0;
-    uint32_t depth[GROUPS];
-    for (size_t g = 0; g < GROUPS; g++)
-        rows += depth[g] = 1 + imp_random_below(random, DEEPEST);
+    imp_slot_group group[GROUPS];
+    for (size_t g = 0; g < GROUPS; g++) {
+        group[g].width = (uint32_t)lanes >> (g % 2 ? imp_random_below(random, 3) : 0);
+        rows += group[g].depth = 1 + imp_random_below(random, DEEPEST);
+    }
     int32_t *scores = imp_allocate(rows * lanes, sizeof *scores), *at = scores;
     int32_t *number = imp_allocate(rows * lanes, sizeof *number);
     _Alignas(64) int32_t best[GROUPS * LANES], second[GROUPS * LANES], leader[GROUPS * LANES];
@@ -387,21 +389,24 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
         number[i] = 7 * (int32_t)i;
     }
     int32_t all = INT32_MIN,
-            largest = kernels->nearest_maxima(GROUPS, depth, scores, number, &slots);
-    for (size_t g = 0; g < GROUPS; at += depth[g++] * lanes)
+            largest = kernels->nearest_maxima(GROUPS, group, scores, number, &slots);
+    for (size_t g = 0; g < GROUPS; at += group[g++].depth * lanes)
         for (size_t l = 0; l < lanes; l++) {
             int32_t first = INT32_MIN, next = INT32_MIN;
-            for (size_t r = 0; r < depth[g]; r++) {
-                int32_t score = at[r * lanes + l], loser = score < first ? score : first;
+            for (size_t i = l; l < group[g].width && i < group[g].depth * lanes;
+                 i += group[g].width) {
+                int32_t score = at[i], loser = score < first ? score : first;
                 next = loser > next ? loser : next;
                 first = score > first ? score : first;
             }
             assert_int_equal(best[g * lanes + l], first);
+            if (l >= group[g].width)
+                continue;
             all = first > all ? first : all;
             assert_int_equal(second[g * lanes + l], next);
             size_t won = (size_t)leader[g * lanes + l] / 7;
             assert_int_equal(scores[won], first);
-            assert_true(won % lanes == l && scores + won >= at);
+            assert_true(won % group[g].width == l && scores + won >= at);
         }
     assert_int_equal(largest, all);
     check_leaders(random, kernels, GROUPS * lanes, &slots);

@@ -193,7 +193,8 @@ static void test_many_as_one_by_one(void **state)
                 check_scene(&random, &scenes[i], open_set);
 }
 
-/* Every cluster that is wanted has one column or is a stray, and a slot is of one class. */
+/* Every cluster that is wanted has one column or is a stray, a slot is of one class, and no group
+ * has lanes to spare while it has several rows. */
 static void test_columns(void **state)
 {
     (void)state;
@@ -220,18 +221,24 @@ static void test_columns(void **state)
         for (size_t section = 0; section < columns.sections; section++) {
             const imp_section *at = &columns.section[section];
             assert_int_equal(at->begin % width, 0);
-            for (size_t g = at->first_group; g < at->end_group; g++)
-                for (size_t row = 0; row < columns.depth[g]; row++)
-                    for (size_t lane = 0; lane < lanes; lane++) {
-                        int32_t c = columns.cluster[columns.column[g * lanes + lane] + row * lanes];
-                        if (c < 0)
-                            continue;
-                        seen[c]++;
-                        int32_t label = clusters.label[c];
-                        assert_int_equal(columns.slot_class[g * lanes + lane],
-                                         label < 0 ? (int32_t)s.way : label);
-                        assert_true(clusters.sigma[c] == at->sigma);
-                    }
+            for (size_t g = at->first_group; g < at->end_group; g++) {
+                const imp_slot_group *group = &columns.group[g];
+                size_t slots = 0;
+                for (size_t lane = 0; lane < lanes; lane++)
+                    slots += columns.slot_class[g * lanes + lane] >= 0;
+                assert_true(slots <= group->width);
+                assert_true(slots > group->width / 2 || group->depth == 1);
+                for (size_t i = 0; i < group->depth * lanes; i++) {
+                    int32_t c = columns.cluster[columns.column[g * lanes] + i];
+                    if (c < 0)
+                        continue;
+                    seen[c]++;
+                    int32_t label = clusters.label[c];
+                    assert_int_equal(columns.slot_class[g * lanes + i % group->width],
+                                     label < 0 ? (int32_t)s.way : label);
+                    assert_true(clusters.sigma[c] == at->sigma);
+                }
+            }
         }
         for (size_t c = 0; c < clusters.count; c++)
             assert_int_equal(seen[c], clusters.label[c] >= 0 || unlabeled ? 1 : 0);
