@@ -12,11 +12,12 @@
 
 #include "kernels/variants.h"
 
-enum { PARTS = 8, TOGETHER = 4 }; /* partial sums; distances computed together */
+enum { PARTS = 8 }; /* partial sums */
 
-/* All partial sums, and the sums of those four places apart. */
+/* All partial sums; distances computed together, and their sums of those sums. */
 #if LANES == 16 && defined(__AVX512F__)
 typedef __m512d parts;
+enum { TOGETHER = 8 };
 
 INLINE parts load_parts(const float *x)
 {
@@ -29,14 +30,30 @@ INLINE parts add_squares(parts sum, parts x, const double *mean)
     return sum + difference * difference;
 }
 
-INLINE four_doubles add_halves(parts sum)
+INLINE void add_up(const parts sum[TOGETHER], double *distance)
 {
-    return (four_doubles)(_mm512_castpd512_pd256(sum) + _mm512_extractf64x4_pd(sum, 1));
+    __m512d four[4], two[2]; /* sums of each, two or four of them side by side */
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++) {
+        __m512d a = sum[2 * i], b = sum[2 * i + 1];
+        four[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) +
+                  __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+#pragma GCC unroll 2
+    for (size_t i = 0; i < 2; i++) {
+        __m512d a = four[2 * i], b = four[2 * i + 1];
+        two[i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
+                 __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    _mm512_storeu_pd(distance,
+                     __builtin_shufflevector(two[0], two[1], 0, 4, 2, 6, 8, 12, 10, 14) +
+                         __builtin_shufflevector(two[0], two[1], 1, 5, 3, 7, 9, 13, 11, 15));
 }
 #else
 typedef struct parts {
     four_doubles low, high;
 } parts;
+enum { TOGETHER = 4 };
 
 INLINE parts load_parts(const float *x)
 {
@@ -50,76 +67,88 @@ INLINE parts add_squares(parts sum, parts x, const double *mean)
     return (parts){sum.low + low * low, sum.high + high * high};
 }
 
-INLINE four_doubles add_halves(parts sum)
+INLINE void add_up(const parts sum[TOGETHER], double *distance)
 {
-    return sum.low + sum.high;
-}
-#endif
-
-/* distance[i] = |x[i] - mean[i]|^2 for TOGETHER of them, whose x may be one. */
-INLINE void measure(size_t dimensions, const float *const *x, bool one_row,
-                    const double *const *mean, double *distance)
-{
-    size_t whole = dimensions / PARTS * PARTS;
-    parts sum[TOGETHER];
-    memset(sum, 0, sizeof sum);
-    for (size_t j = 0; j < whole; j += PARTS) {
-        parts row = load_parts(x[0] + j);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < TOGETHER; i++)
-            sum[i] = add_squares(sum[i], one_row ? row : load_parts(x[i] + j), mean[i] + j);
-    }
-    if (whole < dimensions) /* the rest, padded with zeros */
-#pragma GCC unroll 4
-        for (size_t i = 0; i < TOGETHER; i++) {
-            float rest[PARTS] = {0};
-            double of_mean[PARTS] = {0};
-            memcpy(rest, x[i] + whole, (dimensions - whole) * sizeof *rest);
-            memcpy(of_mean, mean[i] + whole, (dimensions - whole) * sizeof *of_mean);
-            sum[i] = add_squares(sum[i], load_parts(rest), of_mean);
-        }
-    /* (first + third) + (second + fourth) of each, two of them side by side */
-    four_doubles two[2];
+    four_doubles two[2]; /* sums of each, two of them side by side */
 #pragma GCC unroll 2
     for (size_t i = 0; i < 2; i++) {
-        four_doubles a = add_halves(sum[2 * i]), b = add_halves(sum[2 * i + 1]);
+        four_doubles a = sum[2 * i].low + sum[2 * i].high;
+        four_doubles b = sum[2 * i + 1].low + sum[2 * i + 1].high;
         two[i] =
             __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
     }
     *(four_doubles *)distance = __builtin_shufflevector(two[0], two[1], 0, 2, 4, 6) +
                                 __builtin_shufflevector(two[0], two[1], 1, 3, 5, 7);
 }
+#endif
 
-/* Distances of `count` pairs of a point and a mean, one of which is the same in all pairs. */
+/* distance[i] = |x[i] - mean[i]|^2 for the first `some` of TOGETHER, whose x may be one. What the
+ * others get does not matter. */
+INLINE void measure(size_t some, size_t dimensions, const float *const *x, bool one_row,
+                    const double *const *mean, double *distance)
+{
+    size_t whole = dimensions / PARTS * PARTS;
+    parts sum[TOGETHER];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < some; i++)
+        sum[i] = (parts){0};
+    for (size_t j = 0; j < whole; j += PARTS) {
+        parts row = load_parts(x[0] + j);
+#pragma GCC unroll 8
+        for (size_t i = 0; i < some; i++)
+            sum[i] = add_squares(sum[i], one_row ? row : load_parts(x[i] + j), mean[i] + j);
+    }
+    if (whole < dimensions) /* the rest, padded with zeros */
+#pragma GCC unroll 8
+        for (size_t i = 0; i < some; i++) {
+            float rest[PARTS] = {0};
+            double of_mean[PARTS] = {0};
+            memcpy(rest, x[i] + whole, (dimensions - whole) * sizeof *rest);
+            memcpy(of_mean, mean[i] + whole, (dimensions - whole) * sizeof *of_mean);
+            sum[i] = add_squares(sum[i], load_parts(rest), of_mean);
+        }
+#pragma GCC unroll 8
+    for (size_t i = some; i < TOGETHER; i++)
+        sum[i] = sum[i - some];
+    add_up(sum, distance);
+}
+
+/* Distances of `count` pairs of a point and a mean, one of which is the same in all pairs. With
+ * room for whole vectors, what follows the last distance is overwritten. */
 INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, const double *means,
-                        bool one_mean, const uint32_t *which, size_t count, double *distances)
+                        bool one_mean, const uint32_t *which, size_t count, bool room,
+                        double *distances)
 {
     const float *x[TOGETHER];
     const double *mean[TOGETHER];
     for (size_t i = 0; i < count; i += TOGETHER) {
         size_t left = count - i;
-        double four[TOGETHER];
+        double last[TOGETHER], *to = left < TOGETHER && !room ? last : distances + i;
+#pragma GCC unroll 8
         for (size_t k = 0; k < TOGETHER; k++) {
             size_t pair = which[k < left ? i + k : i]; /* the first instead of those beyond */
             x[k] = one_row ? rows : rows + pair * dimensions;
             mean[k] = one_mean ? means : means + pair * dimensions;
         }
-        measure(dimensions, x, one_row, mean, left < TOGETHER ? four : distances + i);
-        for (size_t k = 0; left < TOGETHER && k < left; k++)
-            distances[i + k] = four[k];
+        if (left > TOGETHER / 2)
+            measure(TOGETHER, dimensions, x, one_row, mean, to);
+        else
+            measure(TOGETHER / 2, dimensions, x, one_row, mean, to);
+        for (size_t k = 0; to == last && k < left; k++)
+            distances[i + k] = last[k];
     }
 }
 
 void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances)
 {
-    measure_all(dimensions, x, true, means, false, which, count, distances);
+    measure_all(dimensions, x, true, means, false, which, count, false, distances);
 }
 
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances)
 {
-    measure_all(dimensions, rows, false, mean, true, which, count, distances);
+    measure_all(dimensions, rows, false, mean, true, which, count, false, distances);
 }
 
 INLINE wide larger_double(wide a, wide b)
@@ -128,29 +157,32 @@ INLINE wide larger_double(wide a, wide b)
     return (wide)(((wide_mask)a & first) | ((wide_mask)b & ~first));
 }
 
-size_t VARIANT(log_densities)(size_t count, const double *distance, double offset, double divisor,
-                              double *density, size_t *first)
+/* Vectors are stored and loaded whole: a load does not have to wait until a store of something else
+ * than it needs has reached the cache. */
+size_t VARIANT(log_densities)(size_t dimensions, const float *x, const double *means,
+                              const uint32_t *which, size_t count, double offset, double divisor,
+                              double *distance, double *density, size_t *first)
 {
     wide most = spread(-INFINITY), least = spread(-DBL_MAX);
     double best = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
-    size_t whole = count / DOUBLES * DOUBLES, ties = 0;
-    for (size_t i = 0; i < whole; i += DOUBLES) {
-        wide here = spread(offset) - *(const wide_unaligned *)(distance + i) / spread(divisor);
+    measure_all(dimensions, x, true, means, false, which, count, true, distance);
+    for (size_t i = 0; i < count; i += DOUBLES) {
+        wide here = spread(offset) - *(const wide *)(distance + i) / spread(divisor);
         here = larger_double(here, least);
-        *(wide_unaligned *)(density + i) = here;
-        most = larger_double(here, most);
-    }
-    for (size_t i = whole; i < count; i++) {
-        double here = offset - distance[i] / divisor;
-        density[i] = here > -DBL_MAX ? here : -DBL_MAX;
-        best = density[i] > best ? density[i] : best;
+        *(wide *)(density + i) = here;
+        most = larger_double(first_doubles(here, count - i, -INFINITY), most);
     }
     *(wide *)lanes = most;
     for (size_t l = 0; l < DOUBLES; l++)
         best = lanes[l] > best ? lanes[l] : best;
-    for (size_t i = 0; i < count; i++)
-        ties += density[i] == best;
-    for (*first = 0; *first < count && density[*first] != best;)
-        ++*first;
+    size_t ties = 0;
+    *first = 0;
+    for (size_t i = 0; i < count; i += DOUBLES) {
+        wide here = first_doubles(*(const wide *)(density + i), count - i, NAN);
+        uint32_t bits = to_bits_of_doubles(here == spread(best));
+        if (ties == 0 && bits != 0)
+            *first = i + (size_t)__builtin_ctz(bits);
+        ties += (size_t)__builtin_popcount(bits);
+    }
     return ties;
 }

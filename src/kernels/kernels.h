@@ -310,6 +310,12 @@ typedef struct imp_kernels {
     void (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
                            float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
 
+    /* Replaces the shares of those slots whose best score is at least `least`, which
+     * nearest_leaders() lists, by exact[0], exact[1], ... `count` is a multiple of `lanes`, and so
+     * many more than are needed may be read from `exact`. */
+    void (*replace_shares)(size_t count, const int32_t *best, int32_t least, const float *exact,
+                           float *share);
+
     /* distances[i] = |x - row which[i] of means|^2, to the same bits in every variant. */
     void (*distances)(size_t dimensions, const float *x, const double *means, const uint32_t *which,
                       size_t count, double *distances);
@@ -318,13 +324,17 @@ typedef struct imp_kernels {
     void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
                            const uint32_t *which, size_t count, double *distances);
 
-    /* density[i] = offset - distance[i] / divisor, but no less than -DBL_MAX, to the same bits in
-     * every variant. Returns how many are the largest; *first is the first of these. */
-    size_t (*log_densities)(size_t count, const double *distance, double offset, double divisor,
-                            double *density, size_t *first);
+    /* distance[i] as by distances(), and density[i] = offset - distance[i] / divisor, but no less
+     * than -DBL_MAX, to the same bits in every variant. Returns how many of the densities are the
+     * largest; *first is the first of these. Both arrays are aligned to 64 bytes and have room for
+     * a multiple of `lanes`. */
+    size_t (*log_densities)(size_t dimensions, const float *x, const double *means,
+                            const uint32_t *which, size_t count, double offset, double divisor,
+                            double *distance, double *density, size_t *first);
 
     /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
-     * place of a float. */
+     * place of a float. Both arrays are aligned to 64 bytes and have room for a multiple of
+     * `lanes`. */
     void (*shares)(size_t count, const double *score, double most, float *share);
 
     /* scaled[i] = share[i], divided by the sum of all. Returns how many of the results are at least

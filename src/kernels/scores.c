@@ -225,6 +225,16 @@ bool VARIANT(nearest_leaders)(size_t count, const imp_slots *slots, const int32_
     return !any(rivals);
 }
 
+void VARIANT(replace_shares)(size_t count, const int32_t *best, int32_t least, const float *exact,
+                             float *share)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        uint32_t bits = bits_at_least(*(const mask *)(best + i), (mask)zero() + least);
+        store(share + i, replace_chosen(load(share + i), bits, exact));
+        exact += __builtin_popcount(bits);
+    }
+}
+
 void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
                              float offset, float limit, float *share, float tail[IMP_TAIL_STEPS])
 {
@@ -236,10 +246,10 @@ void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_s
         vec e = exponential(__builtin_convertvector(half, vec) * splat(2 * slope) + splat(offset));
         e = keep(score >= IMP_LEAST_SCORE, e);
         *(vec *)(share + i) = e;
-        first += keep(e <= splat(limit), e);
-        second += keep(e <= splat(limit / 2), e);
-        third += keep(e <= splat(limit / 4), e);
-        fourth += keep(e <= splat(limit / 8), e);
+        first = add_up_to(first, e, splat(limit));
+        second = add_up_to(second, e, splat(limit / 2));
+        third = add_up_to(third, e, splat(limit / 4));
+        fourth = add_up_to(fourth, e, splat(limit / 8));
     }
     tail[0] += rough_total(first);
     tail[1] += rough_total(second);

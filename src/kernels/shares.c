@@ -14,28 +14,13 @@
 
 /* ---- floats ---- */
 
-/* LANES scores, or the last `rest`, minus the largest. */
-INLINE vec load_scores(const double *score, size_t rest, double most)
-{
-#if LANES == 16 && defined(__AVX512F__)
-    uint32_t there = first_bits(rest);
-    __m512d largest = _mm512_set1_pd(most), none = _mm512_set1_pd(-INFINITY);
-    __m512d first = _mm512_mask_loadu_pd(none, (__mmask8)there, score);
-    __m512d second = _mm512_mask_loadu_pd(none, (__mmask8)(there >> 8), score + 8);
-    __m256 low = _mm512_cvtpd_ps(first - largest), high = _mm512_cvtpd_ps(second - largest);
-    return (vec)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-#else
-    float lanes[LANES] __attribute__((aligned(64)));
-    for (size_t l = 0; l < LANES; l++)
-        lanes[l] = l < rest ? (float)(score[l] - most) : -INFINITY;
-    return load(lanes);
-#endif
-}
-
 void VARIANT(shares)(size_t count, const double *score, double most, float *share)
 {
-    for (size_t i = 0; i < count; i += LANES)
-        store_first(share + i, exponential(load_scores(score + i, count - i, most)), count - i);
+    for (size_t i = 0; i < count; i += LANES) {
+        wide low = *(const wide *)(score + i) - spread(most);
+        wide high = *(const wide *)(score + i + DOUBLES) - spread(most);
+        store(share + i, exponential(to_floats(low, high)));
+    }
 }
 
 size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, float *scaled)

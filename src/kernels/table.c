@@ -42,6 +42,7 @@ const imp_kernels VARIANT(kernels) = {
     .nearest_over = VARIANT(nearest_over),
     .nearest_leaders = VARIANT(nearest_leaders),
     .nearest_shares = VARIANT(nearest_shares),
+    .replace_shares = VARIANT(replace_shares),
     .distances = VARIANT(distances),
     .distances_from = VARIANT(distances_from),
     .log_densities = VARIANT(log_densities),

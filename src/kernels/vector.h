@@ -83,11 +83,11 @@ INLINE uint32_t first_bits(size_t count)
 /* The first `count` lanes, or all; the others are 0. */
 INLINE vec load_first(const float *p, size_t count)
 {
+    if (count >= LANES) /* unlike a masked load, need not wait for earlier stores */
+        return load_unaligned(p);
 #if LANES == 16 && defined(__AVX512F__)
     return (vec)_mm512_maskz_loadu_ps((__mmask16)first_bits(count), p);
 #else
-    if (count >= LANES)
-        return load_unaligned(p);
     float lanes[LANES] __attribute__((aligned(64))) = {0};
     memcpy(lanes, p, count * sizeof *lanes);
     return load(lanes);
@@ -156,6 +156,36 @@ INLINE wide load_as_doubles(const float *p)
 #endif
 }
 
+/* Two vectors of doubles as one of floats. */
+INLINE vec to_floats(wide low, wide high)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    __m256 first = _mm512_cvtpd_ps((__m512d)low), second = _mm512_cvtpd_ps((__m512d)high);
+    return (vec)_mm512_insertf32x8(_mm512_castps256_ps512(first), second, 1);
+#else
+    float lanes[LANES] __attribute__((aligned(64)));
+    for (size_t l = 0; l < DOUBLES; l++) {
+        lanes[l] = (float)low[l];
+        lanes[l + DOUBLES] = (float)high[l];
+    }
+    return load(lanes);
+#endif
+}
+
+/* The first `count` lanes of v, or all; the others are `rest`. */
+INLINE wide first_doubles(wide v, size_t count, double rest)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (wide)_mm512_mask_mov_pd(_mm512_set1_pd(rest), (__mmask8)first_bits(count), (__m512d)v);
+#else
+    double lanes[DOUBLES] __attribute__((aligned(64)));
+    *(wide *)lanes = v;
+    for (size_t i = count; i < DOUBLES; i++)
+        lanes[i] = rest;
+    return *(const wide *)lanes;
+#endif
+}
+
 /* a where m is set (all bits or none), elsewhere b */
 INLINE vec choose(mask m, vec a, vec b)
 {
@@ -166,6 +196,17 @@ INLINE vec choose(mask m, vec a, vec b)
 INLINE vec keep(mask m, vec a)
 {
     return (vec)(m & (mask)a);
+}
+
+/* sum + v where v is no more than `limit`, elsewhere sum */
+INLINE vec add_up_to(vec sum, vec v, vec limit)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    __mmask16 small = _mm512_cmp_ps_mask((__m512)v, (__m512)limit, _CMP_LE_OQ);
+    return (vec)_mm512_mask_add_ps((__m512)sum, small, (__m512)sum, (__m512)v);
+#else
+    return sum + keep(v <= limit, v);
+#endif
 }
 
 /* b where either is NaN, so larger(zero(), x) keeps a NaN in x */
@@ -358,6 +399,21 @@ INLINE uint32_t to_bits(mask m)
 #endif
 }
 
+/* A bit for each double of m. */
+INLINE uint32_t to_bits_of_doubles(wide_mask m)
+{
+#if LANES == 16 && defined(__AVX512DQ__)
+    return _mm512_movepi64_mask((__m512i)m);
+#elif LANES == 8 && defined(__AVX2__)
+    return (uint32_t)_mm256_movemask_pd((__m256d)m);
+#else
+    uint32_t bits = 0;
+    for (size_t i = 0; i < DOUBLES; i++)
+        bits |= (uint32_t)(m[i] != 0) << i;
+    return bits;
+#endif
+}
+
 /* A bit for each lane in which a is at least b. */
 INLINE uint32_t bits_at_least(mask a, mask b)
 {
@@ -407,6 +463,20 @@ INLINE size_t store_chosen(uint32_t *p, uint32_t bits, mask v)
     for (; bits != 0; bits &= bits - 1)
         p[stored++] = lanes[__builtin_ctz(bits)];
     return stored;
+#endif
+}
+
+/* v, whose lanes that have a bit are replaced by p[0], p[1], ...; a whole vector is read from p. */
+INLINE vec replace_chosen(vec v, uint32_t bits, const float *p)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (vec)_mm512_mask_expand_ps((__m512)v, (__mmask16)bits, _mm512_loadu_ps(p));
+#else
+    float lanes[LANES] __attribute__((aligned(64)));
+    store(lanes, v);
+    for (; bits != 0; bits &= bits - 1)
+        lanes[__builtin_ctz(bits)] = *p++;
+    return load(lanes);
 #endif
 }
 

@@ -133,7 +133,8 @@ typedef struct workspace {
     double *candidate_distance;
     double *candidate_density;
     float *candidate_share;
-    bool alone; /* no two candidates are of one class */
+    int32_t enough; /* leaders of slots that score so much are candidates, */
+    bool alone;     /* and they are all: no two candidates are of one class */
 
     /* Of the points at hand: by how much two log densities of one can change places, and the
      * logarithm of what all classes may have together that stay rough; that itself, and how far
@@ -207,9 +208,9 @@ static double share_out(const job *work, workspace *w, size_t r, double most)
                 *share = *share > w->slot_share[slot] ? *share : w->slot_share[slot];
             }
     }
-    size_t step = 0;
-    while (step < IMP_TAIL_STEPS && !(tail[step] <= (float)w->limit_share))
-        step++;
+    size_t step = 0; /* the sums fall; where a loop would end is hard to predict */
+    for (size_t s = 0; s < IMP_TAIL_STEPS; s++)
+        step += !(tail[s] <= (float)w->limit_share);
     bool known = w->limit > LEAST_LOGARITHM && step < IMP_TAIL_STEPS;
     return known ? (double)(step + FIRST_HALVING) * log(2) - w->limit : w->widest;
 }
@@ -250,16 +251,17 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
         imp_density_line line = imp_columns_density(section, &w->points, r);
         size_t first = section->first_group * kernels->lanes;
         size_t end = section->end_group * kernels->lanes;
-        int32_t enough = imp_columns_whole(line, least);
+        w->enough = imp_columns_whole(line, least);
         double whole = w->error / line.slope + 3;
         int32_t apart = whole < INT32_MAX ? (int32_t)whole : INT32_MAX;
         size_t leaders;
         w->alone = columns->single && work->alike &&
-                   kernels->nearest_leaders(end, &w->slots, columns->slot_class, enough, apart,
+                   kernels->nearest_leaders(end, &w->slots, columns->slot_class, w->enough, apart,
                                             w->candidate, w->class, &leaders);
         if (w->alone)
             return leaders;
-        size_t slots = kernels->nearest_over(end - first, w->slots.best + first, enough, w->slot);
+        size_t slots =
+            kernels->nearest_over(end - first, w->slots.best + first, w->enough, w->slot);
         for (size_t i = 0; i < slots; i++) {
             size_t slot = first + w->slot[i];
             int64_t close = (int64_t)w->slots.best[slot] - apart;
@@ -274,16 +276,21 @@ static size_t collect(const job *work, workspace *w, size_t r, double least)
     return found;
 }
 
-/* Decides by the candidates' densities; returns the largest. */
-static double decide(const job *work, workspace *w, size_t count, decision *made)
+/* Decides by the densities of candidates at x; returns the largest. */
+static double decide(const job *work, workspace *w, const float *x, size_t count, decision *made)
 {
     const imp_clusters *clusters = work->clusters;
+    const imp_kernels *kernels = work->columns.frame.kernels;
     const imp_section *section = work->columns.section;
     double *density = w->candidate_density, best = -INFINITY;
     size_t first = 0, ties = count; /* those before the first are not the best */
     if (work->alike)
-        ties = work->columns.frame.kernels->log_densities(
-            count, w->candidate_distance, section->offset, 2 * section->sigma, density, &first);
+        ties = kernels->log_densities(clusters->dimensions, x, clusters->mean, w->candidate, count,
+                                      section->offset, 2 * section->sigma, w->candidate_distance,
+                                      density, &first);
+    else
+        kernels->distances(clusters->dimensions, x, clusters->mean, w->candidate, count,
+                           w->candidate_distance);
     for (size_t i = 0; i < count && !work->alike; i++) {
         size_t c = w->candidate[i];
         double here = clusters->offset[c] - w->candidate_distance[i] / (2 * clusters->sigma[c]);
@@ -294,12 +301,10 @@ static double decide(const job *work, workspace *w, size_t count, decision *made
         }
     }
     *made = (decision){.cluster = IMP_NO_CLUSTER};
-    if (count > 0)
-        *made = (decision){w->class[first], w -> candidate[first], w -> candidate_distance[first]};
-    for (size_t i = first + 1; i < count && ties > 1; i++) {
+    for (size_t i = first; i < count && (i == first || ties > 1); i++) {
         size_t c = w->candidate[i], class = w->class[i];
         if (density[i] == density[first] &&
-            (class < made->class || (class == made->class && c < made->cluster)))
+            (i == first || class < made->class || (class == made->class && c < made->cluster)))
             *made = (decision){class, c, w->candidate_distance[i]};
     }
     return count > 0 ? density[first] : -INFINITY;
@@ -310,14 +315,19 @@ static double decide(const job *work, workspace *w, size_t count, decision *made
 static void write_probabilities(const job *work, workspace *w, size_t count, double most,
                                 double best, size_t chosen, float *probability)
 {
-    const imp_kernels *kernels = work->columns.frame.kernels;
+    const imp_columns *columns = &work->columns;
+    const imp_kernels *kernels = columns->frame.kernels;
     size_t outcomes = work->way + work->open_set;
     if (!(w->error < MOST_ERROR && most > -DBL_MAX)) { /* approximate shares are negligible then */
         most = best;
         memset(w->share, 0, outcomes * sizeof *w->share);
     }
     kernels->shares(count, w->candidate_density, most, w->candidate_share);
-    for (size_t i = 0; i < count; i++)
+    bool in_slots = w->alone && columns->ordered;
+    if (in_slots)
+        kernels->replace_shares(columns->groups * kernels->lanes, w->slots.best, w->enough,
+                                w->candidate_share, w->share);
+    for (size_t i = 0; i < count && !in_slots; i++)
         w->share[w->class[i]] = w->alone ? w->candidate_share[i] : 0;
     for (size_t i = 0; i < count && !w->alone; i++) {
         float *share = &w->share[w->class[i]];
@@ -331,17 +341,14 @@ static void write_probabilities(const job *work, workspace *w, size_t count, dou
  * the number of clusters scored in double. */
 static size_t decide_point(const job *work, workspace *w, size_t r, size_t q)
 {
-    const imp_clusters *clusters = work->clusters;
     size_t outcomes = work->way + work->open_set;
     bool shares = work->decisions->probability && outcomes > 0;
     double most = score_slots(work, w, r), window = w->error;
     if (shares || !work->columns.single) /* no class that could be the best stays approximate */
         window = larger(window, share_out(work, w, r, most));
     size_t count = collect(work, w, r, most - window);
-    work->columns.frame.kernels->distances(clusters->dimensions, w->points.point[r], clusters->mean,
-                                           w->candidate, count, w->candidate_distance);
     decision made;
-    double best = decide(work, w, count, &made);
+    double best = decide(work, w, w->points.point[r], count, &made);
     if (q != IMP_NO_CLUSTER) {
         write_answer(&made, work->way, q, work->decisions);
         if (shares)
@@ -432,7 +439,7 @@ static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
 {
     const imp_columns *columns = &work->columns;
     size_t clusters = work->clusters->count, outcomes = work->way + 1;
-    size_t slots = work->rough ? columns->groups * columns->frame.kernels->lanes : 0;
+    size_t lanes = work->rough ? columns->frame.kernels->lanes : 0, slots = columns->groups * lanes;
     const imp_room all[ROOMS] = {
         IMP_ROOM(w->best, outcomes, 1),
         IMP_ROOM(w->score, outcomes, 1),
@@ -447,9 +454,10 @@ static size_t list_rooms(const job *work, workspace *w, imp_room rooms[ROOMS])
         /* nearest_leaders() may write one entry per slot */
         IMP_ROOM(w->candidate, larger_size(clusters, slots), 1),
         IMP_ROOM(w->class, larger_size(clusters, slots), 1),
-        IMP_ROOM(w->candidate_distance, clusters, 1),
-        IMP_ROOM(w->candidate_density, clusters, 1),
-        IMP_ROOM(w->candidate_share, clusters, 1),
+        /* kernels store and load whole vectors */
+        IMP_ROOM(w->candidate_distance, clusters + lanes, 1),
+        IMP_ROOM(w->candidate_density, clusters + lanes, 1),
+        IMP_ROOM(w->candidate_share, clusters + lanes, 1),
     };
     memcpy(rooms, all, sizeof all);
     return work->rough ? ROOMS : 2;

@@ -68,7 +68,8 @@ static bool find_section(imp_columns *columns, const imp_clusters *clusters, siz
     if (s == IMP_MOST_SECTIONS)
         return false;
     if (s == columns->sections)
-        columns->section[columns->sections++] = (imp_section){.sigma = sigma, .offset = offset};
+        columns->section[columns->sections++] =
+            (imp_section){.sigma = sigma, .offset = offset, .half = 1 / (2 * sigma)};
     return true;
 }
 

@@ -22,6 +22,7 @@ enum { IMP_MOST_SECTIONS = 4 };
 /* Clusters whose densities differ only in their means. */
 typedef struct imp_section {
     double sigma, offset;
+    double half;                   /* 1 / (2 sigma) */
     size_t begin, end;             /* columns */
     size_t first_group, end_group; /* groups of slots */
 } imp_section;
@@ -77,9 +78,8 @@ typedef struct imp_density_line {
 static inline imp_density_line imp_columns_density(const imp_section *section,
                                                    const imp_rounded *points, size_t r)
 {
-    double half = 1 / (2 * section->sigma);
-    return (imp_density_line){.base = section->offset - half * points->square[r],
-                              .slope = half * points->by.unit};
+    return (imp_density_line){.base = section->offset - section->half * points->square[r],
+                              .slope = section->half * points->by.unit};
 }
 
 /* The smallest integer score with a density of at least `least`, or one less. */

@@ -72,15 +72,19 @@ static void test_distances(void **state)
     }
 }
 
+enum { ROOM = 16 }; /* kernels store and load whole vectors */
+
 static void check_shares(const imp_kernels *kernels, const double *score, size_t count, double most)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += exp(score[i] - most);
-    float *probability = malloc(count * sizeof *probability);
+    float *probability = imp_allocate(count + ROOM, sizeof *probability);
+    double *padded = imp_allocate(count + ROOM, sizeof *padded);
+    memcpy(padded, score, count * sizeof *padded);
     double *share = malloc(count * sizeof *share);
     memcpy(share, score, count * sizeof *share);
-    kernels->shares(count, score, most, probability);
+    kernels->shares(count, padded, most, probability);
     for (size_t i = 0; i < count; i++)
         assert_true(fabs(probability[i] - exp(score[i] - most)) <
                     1e-5 * exp(score[i] - most) + 2e-38);
@@ -104,7 +108,8 @@ static void check_shares(const imp_kernels *kernels, const double *score, size_t
         assert_true(fabs(probability[i] - expected) < relative * expected + 2e-38);
         assert_true(fabs(share[i] - expected) <= 1e-14 * expected + 1e-307);
     }
-    free(probability);
+    imp_release(probability);
+    imp_release(padded);
     free(share);
     free(exponential);
 }
@@ -367,6 +372,14 @@ static void check_leaders(imp_random *random, const imp_kernels *kernels, size_t
             int64_t gap = (int64_t)slots->best[i] - slots->second[i];
             closest = gap < closest ? gap : closest;
         }
+    _Alignas(64) float share[MOST], exact[MOST + ROOM];
+    for (size_t i = 0; i < count; i++) {
+        share[i] = -1 - (float)i;
+        exact[i] = (float)i;
+    }
+    kernels->replace_shares(count, slots->best, least, exact, share);
+    for (size_t i = 0, next = 0; i < count; i++)
+        assert_true(share[i] == (slots->best[i] >= least ? exact[next++] : -1 - (float)i));
     assert_int_equal(found, listed);
     assert_true(alone ? closest > apart : closest <= apart + 4);
 }
@@ -414,28 +427,41 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
     imp_release(number);
 }
 
-/* To the bit, and over numbers of distances that fill no vector. */
+/* To the bit, over numbers of clusters that fill no vector, with clusters that are the same and
+ * some that are as far away as can be. */
 static void test_log_densities(void **state)
 {
     (void)state;
+    enum { MOST = 40, D = 11 };
     imp_random random = imp_random_start(5, 0, 0);
-    for (size_t count = 0; count < 40; count++) {
-        double *distance = draw(&random, count, 100), density[40], offset = -3.7, divisor = 1.3;
-        for (size_t i = 0; i < count; i++)
-            distance[i] = i % 7 == 5                     ? INFINITY
-                          : count % 3 == 0 && i % 4 == 2 ? 0.01
-                                                         : fabs(distance[i]);
+    for (size_t count = 0; count < MOST; count++) {
+        double *means = draw(&random, MOST * D, 3), offset = -3.7, divisor = 1.3;
+        _Alignas(64) double distance[MOST + ROOM], density[MOST + ROOM];
+        float x[D];
+        uint32_t which[MOST];
+        for (size_t j = 0; j < D; j++)
+            x[j] = (float)imp_random_normal(&random);
+        for (size_t i = 0; i < MOST; i++) {
+            which[i] = imp_random_below(&random, MOST);
+            for (size_t j = 0; j < D; j++) {
+                double *mean = &means[i * D + j];
+                *mean = i % 7 == 5 ? 1e200 : count % 3 == 0 && i % 4 == 2 ? x[j] : *mean;
+            }
+        }
         for (size_t v = 0; v < VARIANTS; v++) {
             if (!variant(v))
                 continue;
             double most = -INFINITY;
+            for (size_t i = 0; i < MOST + ROOM; i++)
+                distance[i] = density[i] = 0;
             size_t first, ties = 0, last = count,
-                          found = variant(v)->log_densities(count, distance, offset, divisor,
-                                                            density, &first);
+                          found = variant(v)->log_densities(D, x, means, which, count, offset,
+                                                            divisor, distance, density, &first);
             for (size_t i = 0; i < count; i++) {
-                double exact = i % 7 == 5 ? -DBL_MAX : offset - distance[i] / divisor;
-                assert_true(density[i] == exact);
-                most = exact > most ? exact : most;
+                double far = imp_squared_distance(x, means + which[i] * D, D);
+                assert_true(distance[i] == far);
+                assert_true(density[i] == (far < INFINITY ? offset - far / divisor : -DBL_MAX));
+                most = density[i] > most ? density[i] : most;
             }
             for (size_t i = count; i-- > 0;)
                 if (density[i] == most) {
@@ -445,7 +471,7 @@ static void test_log_densities(void **state)
             assert_int_equal(found, ties);
             assert_true(count == 0 || first == last);
         }
-        free(distance);
+        free(means);
     }
 }
 
