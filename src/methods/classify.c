@@ -376,6 +376,14 @@ static void score_group(const job *work, workspace *w)
     w->least_of_class = (float)(0.999 * exp(-w->error));
 }
 
+/* Asks for rows of points before they are needed. */
+static void prefetch_rows(const float *rows, size_t values)
+{
+    enum { LINE = 16 }; /* values of a cache line */
+    for (size_t i = 0; i < values; i += LINE)
+        __builtin_prefetch(rows + i);
+}
+
 static void decide_part(size_t part, int worker, void *context)
 {
     const job *work = context;
@@ -384,9 +392,13 @@ static void decide_part(size_t part, int worker, void *context)
     size_t d = clusters->dimensions, begin = work->begin + part * PART;
     size_t end = work->end - begin < PART ? work->end : begin + PART;
     for (; begin < end; begin += w->points.count) {
-        w->points.count = end - begin < work->group ? end - begin : work->group;
+        size_t left = end - begin;
+        const float *rows = work->rows + (begin - work->begin) * d;
+        w->points.count = left < work->group ? left : work->group;
+        left -= w->points.count;
         for (size_t r = 0; r < w->points.count; r++)
-            w->points.point[r] = work->rows + (begin - work->begin + r) * d;
+            w->points.point[r] = rows + r * d;
+        prefetch_rows(rows + w->points.count * d, (left < work->group ? left : work->group) * d);
         if (work->rough)
             score_group(work, w);
         for (size_t r = 0; r < w->points.count; r++) {
