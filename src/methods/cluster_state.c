@@ -1,7 +1,9 @@
 /* cluster_state.c - a clustering that was stopped, as a safetensors file. */
 #include "methods/cluster_state.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -154,6 +156,17 @@ static const void *find(const imp_safetensors *file, const char *name, imp_dtype
     return tensor && tensor->dtype == dtype && tensor->count == count ? tensor->data : NULL;
 }
 
+/* Whether a cluster is one of points, which are floats: a mean of some, and a sum with weights. */
+static bool is_of_points(const double *mean, const double *sum, size_t dimensions, double sigma,
+                         double weight)
+{
+    const double rounding = 1 + 1e-6;
+    bool all = sigma >= 0 && sigma <= DBL_MAX && weight >= 0 && weight <= DBL_MAX / FLT_MAX;
+    for (size_t j = 0; j < dimensions; j++)
+        all &= fabs(mean[j]) <= FLT_MAX && fabs(sum[j]) <= FLT_MAX * weight * rounding;
+    return all;
+}
+
 static imp_status take(const char *path, const imp_safetensors *file, imp_clusters *clusters,
                        int32_t *assignment, size_t points, imp_error *error)
 {
@@ -171,6 +184,9 @@ static imp_status take(const char *path, const imp_safetensors *file, imp_cluste
     const double *sum = find(file, "sum", IMP_FLOAT64, values);
     if (!label || !assigned || !sigma || !weight || !mean || !sum)
         return imp_cluster_state_refuse(path, "a tensor is missing or has another shape", error);
+    for (size_t c = 0; c < k; c++)
+        if (!is_of_points(mean + c * d, sum + c * d, d, sigma[c], weight[c]))
+            return imp_cluster_state_refuse(path, "a cluster is far from all points", error);
     for (size_t i = 0; i < points; i++)
         if (assigned[i] < -1 || (assigned[i] >= 0 && (size_t)assigned[i] >= k))
             return imp_cluster_state_refuse(path, "a point is in a cluster that is not there",

@@ -2,6 +2,7 @@
  * test_cluster_state.c - a clustering that is stopped after every few blocks and goes on from the
  * file it left ends in the bits of one that was not; other points, options and files are refused.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,6 +211,39 @@ static void points_that_were_left_out_are_told(void **state)
     free(x);
 }
 
+/* Its checksum is right, but no points could have such clusters. */
+static void clusters_of_no_points_are_refused(void **state)
+{
+    float *x = draw_points(1);
+    scratch_path path = scratch_file(state, "clustering.state");
+    imp_point_source source = imp_source_of_rows(x, POINTS, DIMENSIONS);
+    imp_cluster_options options = options_of(IMP_ORDER_GIVEN);
+    int32_t assignment[POINTS] = {0};
+    imp_cluster_print print;
+    imp_clusters clusters = {0};
+    imp_clusters_restart(&clusters, DIMENSIONS);
+    assert_int_equal(imp_cluster_print_of(&source, &options, &print, NULL), IMP_OK);
+    assert_int_equal(imp_clusters_add(&clusters, -1, 1, NULL, NULL), IMP_OK);
+    clusters.weight[0] = 2;
+    const struct {
+        double *of, value;
+    } bad[] = {{&clusters.mean[1], NAN},  {&clusters.mean[1], -1e39},
+               {&clusters.sum[1], 1e39},  {&clusters.sum[1], NAN},
+               {&clusters.weight[0], -1}, {&clusters.weight[0], INFINITY},
+               {&clusters.sigma[0], NAN}, {&clusters.sigma[0], -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        double good = *bad[i].of;
+        *bad[i].of = bad[i].value;
+        assert_int_equal(imp_cluster_state_save(path.text, &print, &(imp_cluster_state){0},
+                                                &clusters, assignment, POINTS, NULL, NULL),
+                         IMP_OK);
+        refuse(&source, &options, path.text, IMP_EFORMAT);
+        *bad[i].of = good;
+    }
+    imp_clusters_release(&clusters);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +253,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_chosen_before_a_state_is_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(points_that_were_left_out_are_told, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(clusters_of_no_points_are_refused, scratch_setup,
                                         scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
