@@ -223,8 +223,9 @@ imp_status imp_spread_within(const float *rows, const int32_t *label, size_t n, 
 typedef struct work {
     const imp_trial_points *points;
     const int8_t *fold;
-    float *all;     /* (count + unlabeled_count, dimensions), in the metric */
-    float *train;   /* training rows, then unlabelled ones that received labels */
+    float *all;   /* (count + unlabeled_count, dimensions), in the metric */
+    float *train; /* training rows */
+    float *moved; /* these, then unlabelled ones that received labels, as propagation moves them */
     int32_t *label; /* of these */
     double *weight; /* likewise; 1 for training rows */
     size_t train_count, propagated_count;
@@ -268,30 +269,32 @@ static imp_status enter_metric(work *at, const float *rows, size_t fold, double 
     return status;
 }
 
-static imp_status find_within(const work *at, size_t count, double spread, double *within,
-                              imp_error *error)
+static imp_status find_within(const work *at, const float *rows, size_t count, double spread,
+                              double *within, imp_error *error)
 {
-    imp_status status = imp_spread_within(at->train, at->label, count, at->points->dimensions,
+    imp_status status = imp_spread_within(rows, at->label, count, at->points->dimensions,
                                           at->points->way, within, error);
     if (*within <= 0)
         *within = spread;
     return status;
 }
 
-/* Propagates labels, and appends the unlabelled points that receive one to the training rows. */
+/* Propagates labels: the training rows and the unlabelled ones that receive one, moved. */
 static imp_status propagate(work *at, double spread, imp_error *error)
 {
     const imp_trial_points *points = at->points;
     size_t d = points->dimensions, count = points->unlabeled_count, begin = at->train_count;
-    memcpy(at->train + begin * d, at->all + points->count * d, count * d * sizeof *at->train);
-    imp_status status = imp_propagate(at->train, d, at->label, begin, count, points->way,
+    memcpy(at->moved, at->train, begin * d * sizeof *at->moved);
+    memcpy(at->moved + begin * d, at->all + points->count * d, count * d * sizeof *at->moved);
+    imp_status status = imp_propagate(at->moved, d, at->label, begin, count, points->way,
                                       at->label + begin, at->weight + begin, error);
     if (status)
         return status;
     for (size_t i = 0; i < begin; i++)
         at->weight[i] = 1;
-    at->propagated_count = imp_keep_labeled(at->train, d, at->label, at->weight, begin, count);
-    return find_within(at, begin + at->propagated_count, spread, &at->propagated_within, error);
+    at->propagated_count = imp_keep_labeled(at->moved, d, at->label, at->weight, begin, count);
+    return find_within(at, at->moved, begin + at->propagated_count, spread, &at->propagated_within,
+                       error);
 }
 
 /* distance(held out, way) with one trial. */
@@ -308,7 +311,7 @@ static imp_status try_one(work *at, const imp_trial *trial, size_t fold, double 
     const imp_settling settling = {
         .dimensions = d,
         .way = way,
-        .labeled = at->train,
+        .labeled = trial->propagated ? at->moved : at->train,
         .label = at->label,
         .labeled_weight = trial->propagated ? at->weight : NULL,
         .labeled_count = at->train_count + (trial->propagated ? at->propagated_count : 0),
@@ -351,7 +354,7 @@ static imp_status try_all(work *at, const float *rows, size_t fold, const imp_tr
     if (scores->spread <= 0)
         scores->spread = 1;
     if (!status)
-        status = find_within(at, at->train_count, scores->spread, &at->within, error);
+        status = find_within(at, at->train, at->train_count, scores->spread, &at->within, error);
     for (size_t t = 0; t < trial_count; t++)
         propagated = propagated || trials[t].propagated;
     if (!status && propagated)
@@ -370,7 +373,8 @@ imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_
     work at = {.points = points, .fold = points->fold + repeat * points->count};
     *scores = (imp_trial_scores){.possible = true};
     at.all = imp_allocate(all * d, sizeof *at.all);
-    at.train = imp_allocate(all * d, sizeof *at.train);
+    at.train = imp_allocate(points->count * d, sizeof *at.train);
+    at.moved = imp_allocate(all * d, sizeof *at.moved);
     at.label = imp_allocate(all, sizeof *at.label);
     at.weight = imp_allocate(all, sizeof *at.weight);
     scores->label = imp_allocate(points->count, sizeof *scores->label);
@@ -379,7 +383,7 @@ imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_
             scores->label[scores->count++] = points->label[i];
     scores->distance = imp_allocate(trial_count * scores->count * points->way, sizeof(double));
     imp_status status =
-        at.all && at.train && at.label && at.weight && scores->label && scores->distance
+        at.all && at.train && at.moved && at.label && at.weight && scores->label && scores->distance
             ? IMP_OK
             : imp_fail_memory(error, "points to hold out");
     if (!status && scores->count > 0)
@@ -387,6 +391,7 @@ imp_status imp_try_fold(const imp_trial_points *points, const float *rows, size_
     imp_clusters_release(&at.clusters);
     imp_release(at.all);
     imp_release(at.train);
+    imp_release(at.moved);
     imp_release(at.label);
     imp_release(at.weight);
     return status;

@@ -7,6 +7,10 @@
  * the local scale. Weights are normalised symmetrically by the degrees. In each of thirty
  * iterations the class scores of a point become nine tenths of its neighbours' scores plus one
  * tenth of its own label.
+ *
+ * A label found so rests on all the neighbours, but what comes later is compared with points one by
+ * one, and the nearest may be the one that stands out. Therefore every labelled point moves to the
+ * mean of itself and its neighbours of the same label.
  */
 #include "methods/propagate.h"
 
@@ -196,6 +200,79 @@ static const float *spread(graph *g, const int32_t *label, size_t labeled, float
     return one;
 }
 
+/* ---- means of neighbours ---- */
+
+/* Labelled points and those that received a label. */
+typedef struct move {
+    graph *graph;
+    const int32_t *label, *found; /* of the points with a label at first, and of the others */
+    const double *sure;
+    size_t labeled;
+    const float *from; /* (n, d) */
+    float *to;
+} move;
+
+static int32_t label_of(const move *m, size_t i)
+{
+    return i < m->labeled ? m->label[i] : m->found[i - m->labeled];
+}
+
+static double sure_of(const move *m, size_t i)
+{
+    return i < m->labeled ? 1 : m->sure[i - m->labeled];
+}
+
+static void move_point(const move *m, size_t i, double *sum)
+{
+    const graph *g = m->graph;
+    double weight = sure_of(m, i);
+    for (size_t j = 0; j < g->d; j++)
+        sum[j] = weight * m->from[i * g->d + j];
+    for (size_t t = g->first[i]; t < g->first[i + 1]; t++) {
+        size_t other = g->ties[t].to;
+        double share = sure_of(m, other);
+        if (label_of(m, other) != label_of(m, i))
+            continue;
+        weight += share;
+        for (size_t j = 0; j < g->d; j++)
+            sum[j] += share * m->from[other * g->d + j];
+    }
+    for (size_t j = 0; j < g->d; j++)
+        m->to[i * g->d + j] = (float)(sum[j] / weight);
+}
+
+static void move_block(size_t block, int worker, void *context)
+{
+    (void)worker;
+    move *m = context;
+    graph *g = m->graph;
+    size_t begin = block * TOGETHER, end = g->n - begin < TOGETHER ? g->n : begin + TOGETHER;
+    double *sum = imp_allocate(g->d, sizeof *sum);
+    imp_error error;
+    imp_status status = sum ? IMP_OK : imp_fail_memory(&error, "neighbours of points");
+    for (size_t i = begin; i < end && !status; i++)
+        if (label_of(m, i) >= 0)
+            move_point(m, i, sum);
+    imp_release(sum);
+    imp_first_failure_note(&g->failure, block, status, &error);
+}
+
+static imp_status move_all(graph *g, const int32_t *label, size_t labeled, const int32_t *found,
+                           const double *sure, float *rows, imp_error *error)
+{
+    move m = {.graph = g,
+              .label = label,
+              .found = found,
+              .sure = sure,
+              .labeled = labeled,
+              .from = g->across, /* no longer needed, and as large */
+              .to = rows};
+    memcpy(g->across, rows, g->n * g->d * sizeof *rows);
+    imp_first_failure_begin(&g->failure);
+    imp_parallel((g->n + TOGETHER - 1) / TOGETHER, imp_parallel_threads(0), move_block, &m);
+    return imp_first_failure_end(&g->failure, error);
+}
+
 /* ---- all of it ---- */
 
 /* With more neighbours than half a class, labels would spread to other classes. */
@@ -250,7 +327,7 @@ static void take_labels(const graph *g, const float *reached, size_t labeled, in
     }
 }
 
-imp_status imp_propagate(const float *rows, size_t d, const int32_t *label, size_t labeled,
+imp_status imp_propagate(float *rows, size_t d, const int32_t *label, size_t labeled,
                          size_t unlabeled, size_t way, int32_t *found, double *sure,
                          imp_error *error)
 {
@@ -261,9 +338,11 @@ imp_status imp_propagate(const float *rows, size_t d, const int32_t *label, size
                                 : imp_fail_memory(error, "labels of neighbours");
     if (!status)
         status = make_graph(&g, error);
-    if (!status)
+    if (!status) {
         take_labels(&g, spread(&g, label, labeled, reached, reached + n * way), labeled, found,
                     sure);
+        status = move_all(&g, label, labeled, found, sure, rows, error);
+    }
     imp_release(g.across);
     imp_release(g.square);
     imp_release(g.neighbor);

@@ -15,8 +15,10 @@ enum { IMP_MOST_PROPAGATING = 2000, IMP_MOST_PROPAGATED = 2000 };
 
 /* Gives each of the `unlabeled` points that follow the `labeled` ones in `rows` the class with the
  * highest score, or IMP_UNLABELED if none reaches it; `sure` receives that class's fraction of the
- * total score. Labels are 0 .. way-1. The same bits on any number of threads; IMP_ENOMEM. */
-imp_status imp_propagate(const float *rows, size_t d, const int32_t *label, size_t labeled,
+ * total score. Then every row with a label moves to the mean of itself and its neighbours of the
+ * same class, weighted by how sure they are; after a failure rows are unspecified. Labels are
+ * 0 .. way-1. The same bits on any number of threads; IMP_ENOMEM. */
+imp_status imp_propagate(float *rows, size_t d, const int32_t *label, size_t labeled,
                          size_t unlabeled, size_t way, int32_t *found, double *sure,
                          imp_error *error);
 
