@@ -2,9 +2,10 @@
 """Embed pictures and texts as sets of vectors for vectors.py: FOLDER/NAME.npz with X and y each.
 
     python3 bench/embeddings.py --data SHARED/data [--imp build/release/bin/imp] [--model FILE]
-                                [--sentences FOLDER] FOLDER
+                                [--sentences FOLDER] [--sets A,B] FOLDER
 
-`Omniglot by imp`: 50 characters of the test split, embedded by the built-in model.
+`Omniglot by imp`: 50 characters of the test split, embedded by the built-in model; and, only if it is
+asked for by --sets, `Omniglot 423 characters`, which is all of them, for lifelong.py and clusters.py.
 `mini-ImageNet by MobileNet`: 100 pictures of each test class, embedded by the backbone through ONNX
 Runtime.
 `mini-ImageNet by imp`: the same pictures, embedded by the given model, trained on the other classes.
@@ -37,9 +38,9 @@ def embed_by_imp(imp, folder, model=None):
         return np.load(x), np.load(y)
 
 
-def omniglot(given, room):
+def omniglot(given, room, count=50):
     split = (given.data / "omniglot/split-test.txt").read_text().split()
-    wanted = split[:: len(split) // 50][:50]
+    wanted = split[:: len(split) // count][:count]
     found = 0
     for archive in ("images_background.zip", "images_evaluation.zip"):
         with zipfile.ZipFile(given.data / "omniglot" / archive) as pictures:
@@ -177,6 +178,7 @@ def debian_packages(given, room):
 
 SETS = {
     "Omniglot by imp": omniglot,
+    "Omniglot 423 characters": lambda given, room: omniglot(given, room, 423),
     "mini-ImageNet by MobileNet": mini_imagenet_by_mobilenet,
     "mini-ImageNet by imp": mini_imagenet_by_imp,
     "Debian packages by MiniLM": debian_packages,
@@ -190,9 +192,12 @@ def main():
     parser.add_argument("--imp", default="build/release/bin/imp")
     parser.add_argument("--model", help="of mini-ImageNet's training classes")
     parser.add_argument("--sentences", type=Path, help="the folder of a sentence model")
+    parser.add_argument("--sets", help="only these, separated by commas")
     given = parser.parse_args()
+    wanted = given.sets.split(",") if given.sets else [name for name in SETS if "423" not in name]
     given.folder.mkdir(parents=True, exist_ok=True)
-    for name, make in SETS.items():
+    for name in wanted:
+        make = SETS[name]
         path = given.folder / f"{name}.npz"
         if path.exists():
             continue
