@@ -92,9 +92,9 @@ static inline imp_mixture_options imp_mixture_defaults(void)
  * used, with a preference for the simpler ones. Scaling all points by a hundred or a thousandth
  * therefore gives the same answers but for rounding. How unlabelled points are used is chosen the
  * same way: not at all; by soft assignment to clusters; or by label propagation from neighbour to
- * neighbour, after which they count as labelled points, weighted by confidence, and each of these is
- * replaced by the mean of itself and its neighbours of the same class (up to 2000 of them, evenly
- * spaced, and only if no more than 2000 points have labels). If no class has two labelled
+ * neighbour, after which they count as labelled points, weighted by confidence, and each of these
+ * is replaced by the mean of itself and its neighbours of the same class (up to 2000 of them,
+ * evenly spaced, and only if no more than 2000 points have labels). If no class has two labelled
  * points, nothing can be held out: points are then scaled to length 1, or standardised if they have
  * few features or features of different units, labels are propagated, and imp_mixture_choice_of()
  * reports this as `little`. The choice uses up to 500 labelled points of up to 100 classes, and as
