@@ -98,7 +98,7 @@ void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const f
 
 enum {
     PART = 4 * IMP_NEAREST_POINTS, /* queries that one thread takes at a time */
-    BLOCK = 64 * PART,             /* queries that all threads take together */
+    LEAST_BLOCK = 64 * PART,       /* queries that all threads take together */
     FEW = 256,                     /* with fewer queries or clusters columns do not pay */
     FEW_CLUSTERS = 16,
     SMALL_GROUP = 12,      /* points whose scores stay in the L1 cache */
@@ -503,10 +503,11 @@ static imp_status decide_blocks(job *work, const imp_point_source *queries, int 
                                 imp_error *error)
 {
     imp_reader reader;
-    imp_status status = imp_reader_create(&reader, queries, NULL, BLOCK, error);
+    size_t block = larger_size(imp_source_block(queries), LEAST_BLOCK);
+    imp_status status = imp_reader_create(&reader, queries, NULL, block, error);
     for (; work->begin < queries->count && !status; work->begin = work->end) {
         size_t left = queries->count - work->begin;
-        work->end = work->begin + (left < BLOCK ? left : BLOCK);
+        work->end = work->begin + (left < block ? left : block);
         status = imp_reader_read(&reader, work->begin, work->end - work->begin, &work->rows, error);
         if (!status)
             work->bytes = work->rough && bytes_pay(work);
