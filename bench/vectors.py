@@ -302,8 +302,8 @@ neighbours move to the mean of these was prompted by mini-ImageNet by imp, which
 
 What imp does with unlabelled points was measured anew in all draws. The other methods are those of an earlier run where
 they were given the same points, which gives the same results: everywhere but with Debian packages and with 20 and 50 labels of
-mini-ImageNet. So is imp without unlabelled points in 18 of 20 draws of fashion and of mini-ImageNet with 1 and 5 labels.
-Debian packages with 50 labels and mini-ImageNet by imp with 20 and 50 have not been measured.
+mini-ImageNet. So is imp without unlabelled points in most draws of fashion and of mini-ImageNet with 1 and 5 labels.
+Debian packages with 50 labels and mini-ImageNet by imp, standardised, with 50 have not been measured.
 
 A draw is one choice of points, in which a point of accuracy is often chance; a case is a set, as it is or
 standardised, with a number of labels: the mean of its draws.
