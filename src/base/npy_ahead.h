@@ -13,15 +13,13 @@
 
 #include <imp/status.h>
 
-typedef struct imp_row_array imp_row_array;
-
 /* An array whose rows are read one block after another. */
-struct imp_row_array {
+typedef struct imp_row_array {
     size_t rows, columns;
     /* Reads rows begin .. begin + count - 1 of `where` into `to`. */
     imp_status (*read)(const void *where, size_t begin, size_t count, float *to, imp_error *error);
     const void *where;
-};
+} imp_row_array;
 
 typedef struct imp_row_block {
     float *values;
