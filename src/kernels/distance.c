@@ -82,21 +82,22 @@ INLINE void add_up(const parts sum[TOGETHER], double *distance)
 }
 #endif
 
-/* distance[i] = |x[i] - mean[i]|^2 for the first `some` of TOGETHER, whose x may be one. What the
- * others get does not matter. */
-INLINE void measure(size_t some, size_t dimensions, const float *const *x, bool one_row,
+/* distance[i] = |x[i] - mean[i]|^2 for the first `some` of TOGETHER, of which `alike` in a row have
+ * one x. What the others get does not matter. */
+INLINE void measure(size_t some, size_t dimensions, const float *const *x, size_t alike,
                     const double *const *mean, double *distance)
 {
     size_t whole = dimensions / PARTS * PARTS;
-    parts sum[TOGETHER];
+    parts sum[TOGETHER], row = {0};
 #pragma GCC unroll 8
     for (size_t i = 0; i < some; i++)
         sum[i] = (parts){0};
     for (size_t j = 0; j < whole; j += PARTS) {
-        parts row = load_parts(x[0] + j);
 #pragma GCC unroll 8
-        for (size_t i = 0; i < some; i++)
-            sum[i] = add_squares(sum[i], one_row ? row : load_parts(x[i] + j), mean[i] + j);
+        for (size_t i = 0; i < some; i++) {
+            row = i % alike == 0 ? load_parts(x[i] + j) : row;
+            sum[i] = add_squares(sum[i], row, mean[i] + j);
+        }
     }
     if (whole < dimensions) /* the rest, padded with zeros */
 #pragma GCC unroll 8
@@ -113,17 +114,15 @@ INLINE void measure(size_t some, size_t dimensions, const float *const *x, bool 
     add_up(sum, distance);
 }
 
-/* Distances of `count` pairs of a point and a mean, one of which is the same in all pairs. With
- * room for whole vectors, what follows the last distance is overwritten. */
+/* Distances of `count` pairs of a point and a mean, one of which is the same in all pairs. */
 INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, const double *means,
-                        bool one_mean, const uint32_t *which, size_t count, bool room,
-                        double *distances)
+                        bool one_mean, const uint32_t *which, size_t count, double *distances)
 {
     const float *x[TOGETHER];
     const double *mean[TOGETHER];
     for (size_t i = 0; i < count; i += TOGETHER) {
         size_t left = count - i;
-        double last[TOGETHER], *to = left < TOGETHER && !room ? last : distances + i;
+        double last[TOGETHER], *to = left < TOGETHER ? last : distances + i;
 #pragma GCC unroll 8
         for (size_t k = 0; k < TOGETHER; k++) {
             size_t pair = which[k < left ? i + k : i]; /* the first instead of those beyond */
@@ -131,9 +130,9 @@ INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, cons
             mean[k] = one_mean ? means : means + pair * dimensions;
         }
         if (left > TOGETHER / 2)
-            measure(TOGETHER, dimensions, x, one_row, mean, to);
+            measure(TOGETHER, dimensions, x, one_row ? TOGETHER : 1, mean, to);
         else
-            measure(TOGETHER / 2, dimensions, x, one_row, mean, to);
+            measure(TOGETHER / 2, dimensions, x, one_row ? TOGETHER : 1, mean, to);
         for (size_t k = 0; to == last && k < left; k++)
             distances[i + k] = last[k];
     }
@@ -142,47 +141,72 @@ INLINE void measure_all(size_t dimensions, const float *rows, bool one_row, cons
 void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances)
 {
-    measure_all(dimensions, x, true, means, false, which, count, false, distances);
+    measure_all(dimensions, x, true, means, false, which, count, distances);
 }
 
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances)
 {
-    measure_all(dimensions, rows, false, mean, true, which, count, false, distances);
+    measure_all(dimensions, rows, false, mean, true, which, count, distances);
 }
 
-INLINE wide larger_double(wide a, wide b)
+void VARIANT(distances_in_fours)(size_t dimensions, const float *rows, const uint32_t *row,
+                                 const double *means, const uint32_t *which, size_t fours,
+                                 double *distances)
 {
-    wide_mask first = a > b;
-    return (wide)(((wide_mask)a & first) | ((wide_mask)b & ~first));
+    enum { AT_ONCE = TOGETHER / 4 };
+    for (size_t f = 0; f < fours; f += AT_ONCE) {
+        const float *x[TOGETHER];
+        const double *mean[TOGETHER];
+        bool all = fours - f >= AT_ONCE;
+        for (size_t k = 0; k < TOGETHER; k++) {
+            size_t four = all ? f + k / 4 : f;
+            x[k] = rows + row[four] * dimensions;
+            mean[k] = means + which[4 * four + k % 4] * dimensions;
+        }
+        if (all)
+            measure(TOGETHER, dimensions, x, 4, mean, distances + 4 * f);
+        else
+            measure(4, dimensions, x, 4, mean, distances + 4 * f);
+    }
 }
 
-/* Vectors are stored and loaded whole: a load does not have to wait until a store of something else
- * than it needs has reached the cache. */
-size_t VARIANT(log_densities)(size_t dimensions, const float *x, const double *means,
-                              const uint32_t *which, size_t count, double offset, double divisor,
-                              double *distance, double *density, size_t *first)
+void VARIANT(densities)(size_t count, const double *distance, double offset, double divisor,
+                        double *density)
 {
-    wide most = spread(-INFINITY), least = spread(-DBL_MAX);
-    double best = -INFINITY, lanes[DOUBLES] __attribute__((aligned(64)));
-    measure_all(dimensions, x, true, means, false, which, count, true, distance);
     for (size_t i = 0; i < count; i += DOUBLES) {
         wide here = spread(offset) - *(const wide *)(distance + i) / spread(divisor);
-        here = larger_double(here, least);
-        *(wide *)(density + i) = here;
-        most = larger_double(first_doubles(here, count - i, -INFINITY), most);
+        *(wide *)(density + i) = larger_double(here, spread(-DBL_MAX));
     }
-    *(wide *)lanes = most;
-    for (size_t l = 0; l < DOUBLES; l++)
-        best = lanes[l] > best ? lanes[l] : best;
-    size_t ties = 0;
-    *first = 0;
-    for (size_t i = 0; i < count; i += DOUBLES) {
-        wide here = first_doubles(*(const wide *)(density + i), count - i, NAN);
-        uint32_t bits = to_bits_of_doubles(here == spread(best));
-        if (ties == 0 && bits != 0)
+}
+
+/* Vectors at a time: mostly all there are, so that the end of a loop can be predicted. */
+enum { AT_A_TIME = 4 };
+
+size_t VARIANT(largest)(size_t count, const double *value, size_t *first)
+{
+    wide most = spread(-INFINITY);
+    for (size_t i = 0; i < count; i += AT_A_TIME * DOUBLES)
+#pragma GCC unroll 4
+        for (size_t v = 0; v < AT_A_TIME; v++) {
+            size_t from = i + v * DOUBLES, left = count > from ? count - from : 0;
+            wide here = *(const wide_unaligned *)(value + from);
+            most = larger_double(first_doubles(here, left, -INFINITY), most);
+        }
+    double best = largest_double(most);
+    size_t found = 0;
+    *first = SIZE_MAX;
+    for (size_t i = 0; i < count; i += AT_A_TIME * DOUBLES) {
+        uint32_t bits = 0;
+#pragma GCC unroll 4
+        for (size_t v = 0; v < AT_A_TIME; v++) {
+            size_t from = i + v * DOUBLES, left = count > from ? count - from : 0;
+            wide here = first_doubles(*(const wide_unaligned *)(value + from), left, NAN);
+            bits |= to_bits_of_doubles(here == spread(best)) << v * DOUBLES;
+        }
+        if (bits != 0 && found == 0)
             *first = i + (size_t)__builtin_ctz(bits);
-        ties += (size_t)__builtin_popcount(bits);
+        found += (size_t)__builtin_popcount(bits);
     }
-    return ties;
+    return found;
 }

@@ -30,4 +30,17 @@ INLINE vec exponential(vec x)
     return keep(x > splat(-87), p * scale);
 }
 
+/* 2^x with a relative error below 3e-6, for x from -120 to 120. */
+INLINE vec rough_power_of_two(vec x)
+{
+    const vec shift = splat(0x1.8p23F); /* adding it rounds to an integer, in the last bits */
+    vec shifted = x + shift, r = x - (shifted - shift);
+    vec p = splat(9.5701019676e-3F); /* found by minimising the largest relative error */
+    p = multiply_add(p, r, splat(5.5917860762e-2F));
+    p = multiply_add(p, r, splat(2.4024744830e-1F));
+    p = multiply_add(p, r, splat(6.9312181468e-1F));
+    p = multiply_add(p, r, splat(9.9999926144e-1F));
+    return (vec)((mask)p + ((mask)shifted << 23));
+}
+
 #endif

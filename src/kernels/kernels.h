@@ -36,6 +36,8 @@ enum {
 #define IMP_MOST_ROUNDING 0.51 /* half a step, plus float rounding */
 #define IMP_ROW_ROUNDING 0.01  /* float rounding of a row, in steps, beyond what is reported */
 #define IMP_BYTE_ROUNDING 1e-4 /* the same of each coordinate of a byte row */
+#define IMP_SHARE_ERROR 3e-5   /* relative, of nearest_shares() */
+
 #define IMP_LEAST_SCORE                                                      \
     (INT32_MIN + 256) /* centers score higher, places without a center lower \
                        */
@@ -305,10 +307,12 @@ typedef struct imp_kernels {
 
     /* share[i] = exp(offset + slope * (scores[i] - zero_score)), 0 where a score is below
      * IMP_LEAST_SCORE, for a multiple of `lanes` scores, none of which exceeds zero_score by more
-     * than a few. Adds the shares of at most limit / 2^s to tail[s]. `scores` and `share` are
-     * aligned to 64 bytes. */
-    void (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
-                           float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
+     * than a few, within IMP_SHARE_ERROR and `slope` of it, both relative, as scores are halved.
+     * Adds the shares of at most limit / 2^s to tail[s]; returns how many of these sums are then
+     * above `most`. `scores` and `share` are aligned to 64 bytes. */
+    size_t (*nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                             float offset, float limit, float most, float *share,
+                             float tail[IMP_TAIL_STEPS]);
 
     /* Replaces the shares of those slots whose best score is at least `least`, which
      * nearest_leaders() lists, by exact[0], exact[1], ... `count` is a multiple of `lanes`, and so
@@ -324,22 +328,32 @@ typedef struct imp_kernels {
     void (*distances_from)(size_t dimensions, const double *mean, const float *rows,
                            const uint32_t *which, size_t count, double *distances);
 
-    /* distance[i] as by distances(), and density[i] = offset - distance[i] / divisor, but no less
-     * than -DBL_MAX, to the same bits in every variant. Returns how many of the densities are the
-     * largest; *first is the first of these. Both arrays are aligned to 64 bytes and have room for
-     * a multiple of `lanes`. */
-    size_t (*log_densities)(size_t dimensions, const float *x, const double *means,
-                            const uint32_t *which, size_t count, double offset, double divisor,
-                            double *distance, double *density, size_t *first);
+    /* The same from many points to four means each: distances[i] = |row row[i / 4] of rows - row
+     * which[i] of means|^2, for 4 * fours pairs, with room for a multiple of `lanes`. */
+    void (*distances_in_fours)(size_t dimensions, const float *rows, const uint32_t *row,
+                               const double *means, const uint32_t *which, size_t fours,
+                               double *distances);
+
+    /* density[i] = offset - distance[i] / divisor, but no less than -DBL_MAX, to the same bits in
+     * every variant. Both arrays are aligned to 64 bytes and have room for a multiple of `lanes`.
+     */
+    void (*densities)(size_t count, const double *distance, double offset, double divisor,
+                      double *density);
+
+    /* How many of the values, none of which is NaN, are the largest; *first is the first of these.
+     * twice `lanes` more than `count` can be read. */
+    size_t (*largest)(size_t count, const double *value, size_t *first);
 
     /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
-     * place of a float. Both arrays are aligned to 64 bytes and have room for a multiple of
-     * `lanes`. */
+     * place of a float. Both arrays have room for `lanes` more than `count`. */
     void (*shares)(size_t count, const double *score, double most, float *share);
 
     /* scaled[i] = share[i], divided by the sum of all. Returns how many of the results are at least
      * that of `chosen`. */
     size_t (*scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
+
+    /* Copies floats that will not be read soon, past the caches where processors can. */
+    void (*write_apart)(size_t count, const float *from, float *to);
 
     /* Softmax in double precision, in place; `most` is the largest score. */
     void (*normalize)(size_t count, double most, double *score);

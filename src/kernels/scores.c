@@ -235,24 +235,57 @@ void VARIANT(replace_shares)(size_t count, const int32_t *best, int32_t least, c
     }
 }
 
-void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
-                             float offset, float limit, float *share, float tail[IMP_TAIL_STEPS])
+#define SHUFFLE __builtin_shufflevector
+
+/* The sums of the lanes of each. */
+INLINE four_floats four_sums(vec a, vec b, vec c, vec d)
+{
+#if LANES == 16
+    vec ab = SHUFFLE(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+             SHUFFLE(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    vec cd = SHUFFLE(c, d, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+             SHUFFLE(c, d, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    vec all = SHUFFLE(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+              SHUFFLE(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+    return (four_floats)(SHUFFLE(all, all, 0, 1, 2, 3) + SHUFFLE(all, all, 4, 5, 6, 7) +
+                         SHUFFLE(all, all, 8, 9, 10, 11) + SHUFFLE(all, all, 12, 13, 14, 15));
+#elif LANES == 8
+    vec ab = SHUFFLE(a, b, 0, 8, 1, 9, 4, 12, 5, 13) + SHUFFLE(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+    vec cd = SHUFFLE(c, d, 0, 8, 1, 9, 4, 12, 5, 13) + SHUFFLE(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+    vec all =
+        SHUFFLE(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + SHUFFLE(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    return (four_floats)(SHUFFLE(all, all, 0, 1, 2, 3) + SHUFFLE(all, all, 4, 5, 6, 7));
+#else
+    vec ab = SHUFFLE(a, b, 0, 4, 1, 5) + SHUFFLE(a, b, 2, 6, 3, 7);
+    vec cd = SHUFFLE(c, d, 0, 4, 1, 5) + SHUFFLE(c, d, 2, 6, 3, 7);
+    return (four_floats)(SHUFFLE(ab, cd, 0, 1, 4, 5) + SHUFFLE(ab, cd, 2, 3, 6, 7));
+#endif
+}
+
+size_t VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                               float offset, float limit, float most, float *share,
+                               float tail[IMP_TAIL_STEPS])
 {
     _Static_assert(IMP_TAIL_STEPS == 4, "there is a sum for each");
     vec first = zero(), second = zero(), third = zero(), fourth = zero();
+    const vec per_half = splat(2 * slope * (float)LOG2_E), least = splat(-120);
+    const vec of_zero = splat(offset * (float)LOG2_E);
     for (size_t i = 0; i < count; i += LANES) {
         mask score = *(const mask *)(scores + i);
         mask half = (score >> 1) - (zero_score >> 1); /* the difference itself may be too large */
-        vec e = exponential(__builtin_convertvector(half, vec) * splat(2 * slope) + splat(offset));
-        e = keep(score >= IMP_LEAST_SCORE, e);
+        vec power = multiply_add(__builtin_convertvector(half, vec), per_half, of_zero);
+        vec e = rough_power_of_two(larger(power, least));
+        e = keep((score >= IMP_LEAST_SCORE) & (power > least), e);
         *(vec *)(share + i) = e;
         first = add_up_to(first, e, splat(limit));
         second = add_up_to(second, e, splat(limit / 2));
         third = add_up_to(third, e, splat(limit / 4));
         fourth = add_up_to(fourth, e, splat(limit / 8));
     }
-    tail[0] += rough_total(first);
-    tail[1] += rough_total(second);
-    tail[2] += rough_total(third);
-    tail[3] += rough_total(fourth);
+    four_floats sums = four_sums(first, second, third, fourth) + *(const four_floats *)tail;
+    *(four_floats *)tail = sums;
+    size_t more = 0;
+    for (size_t s = 0; s < IMP_TAIL_STEPS; s++)
+        more += !(sums[s] <= most);
+    return more;
 }

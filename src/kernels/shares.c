@@ -17,9 +17,9 @@
 void VARIANT(shares)(size_t count, const double *score, double most, float *share)
 {
     for (size_t i = 0; i < count; i += LANES) {
-        wide low = *(const wide *)(score + i) - spread(most);
-        wide high = *(const wide *)(score + i + DOUBLES) - spread(most);
-        store(share + i, exponential(to_floats(low, high)));
+        wide low = *(const wide_unaligned *)(score + i) - spread(most);
+        wide high = *(const wide_unaligned *)(score + i + DOUBLES) - spread(most);
+        store_unaligned(share + i, exponential(to_floats(low, high)));
     }
 }
 
@@ -36,6 +36,24 @@ size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, fl
         enough += (size_t)__builtin_popcount(to_bits(here >= least) & first_bits(count - i));
     }
     return enough;
+}
+
+void VARIANT(write_apart)(size_t count, const float *from, float *to)
+{
+    size_t i = 0;
+#if defined(__SSE2__)
+    enum { LINE = 16 }; /* floats that are written at once, whatever the width of vectors */
+    for (; i < count && (uintptr_t)(to + i) % (LINE * sizeof *to) != 0; i++)
+        to[i] = from[i];
+    for (; i + LINE <= count; i += LINE)
+        for (size_t j = 0; j < LINE; j += 4)
+            _mm_stream_ps(to + i + j, _mm_loadu_ps(from + i + j));
+#endif
+    for (; i < count; i++)
+        to[i] = from[i];
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 /* ---- doubles ---- */

@@ -81,17 +81,22 @@ bool VARIANT(nearest_leaders)(size_t count, const imp_slots *slots, const int32_
                               uint32_t *leader_class, size_t *found);
 void VARIANT(replace_shares)(size_t count, const int32_t *best, int32_t least, const float *exact,
                              float *share);
-void VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
-                             float offset, float limit, float *share, float tail[IMP_TAIL_STEPS]);
+size_t VARIANT(nearest_shares)(size_t count, const int32_t *scores, int32_t zero_score, float slope,
+                               float offset, float limit, float most, float *share,
+                               float tail[IMP_TAIL_STEPS]);
 void VARIANT(distances)(size_t dimensions, const float *x, const double *means,
                         const uint32_t *which, size_t count, double *distances);
 void VARIANT(distances_from)(size_t dimensions, const double *mean, const float *rows,
                              const uint32_t *which, size_t count, double *distances);
-size_t VARIANT(log_densities)(size_t dimensions, const float *x, const double *means,
-                              const uint32_t *which, size_t count, double offset, double divisor,
-                              double *distance, double *density, size_t *first);
+void VARIANT(distances_in_fours)(size_t dimensions, const float *rows, const uint32_t *row,
+                                 const double *means, const uint32_t *which, size_t fours,
+                                 double *distances);
+void VARIANT(densities)(size_t count, const double *distance, double offset, double divisor,
+                        double *density);
+size_t VARIANT(largest)(size_t count, const double *value, size_t *first);
 void VARIANT(shares)(size_t count, const double *score, double most, float *share);
 size_t VARIANT(scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
+void VARIANT(write_apart)(size_t count, const float *from, float *to);
 void VARIANT(normalize)(size_t count, double most, double *score);
 void VARIANT(exponentials)(size_t count, double *score);
 void VARIANT(weighted_sum)(size_t dimensions, const float *rows, const uint32_t *which,

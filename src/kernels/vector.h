@@ -221,6 +221,30 @@ INLINE vec larger(vec a, vec b)
 #endif
 }
 
+/* b where either is NaN */
+INLINE wide larger_double(wide a, wide b)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return (wide)_mm512_max_pd((__m512d)a, (__m512d)b);
+#else
+    wide_mask first = a > b;
+    return (wide)(((wide_mask)a & first) | ((wide_mask)b & ~first));
+#endif
+}
+
+/* The largest lane. */
+INLINE double largest_double(wide v)
+{
+#if LANES == 16 && defined(__AVX512F__)
+    return _mm512_reduce_max_pd((__m512d)v);
+#else
+    double most = v[0];
+    for (size_t i = 1; i < DOUBLES; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
+#endif
+}
+
 /* a * b + c, either fused in all loops of a variant or in none: left to itself, a compiler that
  * tunes for some processors fuses only in loops with more than one sum.
  */

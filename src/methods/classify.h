@@ -30,6 +30,16 @@ typedef struct imp_decisions {
     int32_t *cluster;   /* (queries): that cluster; -1 if there is none */
 } imp_decisions;
 
+/* The decision for a query. */
+typedef struct imp_decision {
+    size_t class, cluster; /* cluster is IMP_NO_CLUSTER if all clusters were dropped */
+    double distance;       /* squared, to that cluster's mean */
+} imp_decision;
+
+/* Writes all but the probabilities of query q. */
+void imp_write_decision(const imp_decision *made, size_t way, size_t q,
+                        const imp_decisions *decisions);
+
 /* Writes the results for query q, whose row is x, from its best clusters and their scores. */
 void imp_decide(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
                 const size_t *best, const double *score, size_t q, const imp_decisions *decisions);

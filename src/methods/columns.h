@@ -82,12 +82,11 @@ static inline imp_density_line imp_columns_density(const imp_section *section,
                               .slope = section->half * points->by.unit};
 }
 
-/* The smallest integer score with a density of at least `least`, or one less. */
-static inline int32_t imp_columns_whole(imp_density_line line, double least)
+/* An integer that is less than this score, by at most 2 unless that is no score of a cluster. */
+static inline int32_t imp_whole_score(double score)
 {
-    double whole = (least - line.base) / line.slope - 1;
-    return whole > IMP_LEAST_SCORE ? (int32_t)(whole < INT32_MAX ? whole : INT32_MAX)
-                                   : IMP_LEAST_SCORE;
+    return score - 1 > IMP_LEAST_SCORE ? (int32_t)(score - 1 < INT32_MAX ? score - 1 : INT32_MAX)
+                                       : IMP_LEAST_SCORE;
 }
 
 /* The smallest variance of all sections. */

@@ -125,7 +125,7 @@ static size_t find_candidates(const pass *p, workspace *w, size_t r)
         uint32_t *here = w->candidate + found;
         size_t over =
             p->kernels->nearest_over(section->end - section->begin, scores + section->begin,
-                                     imp_columns_whole(line, least), here);
+                                     imp_whole_score((least - line.base) / line.slope), here);
         for (size_t i = 0; i < over; i++)
             here[i] = (uint32_t)columns->cluster[section->begin + here[i]];
         found += over;

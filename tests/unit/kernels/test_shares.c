@@ -328,23 +328,30 @@ static void check_slot_shares(imp_random *random, const imp_kernels *kernels)
     float tail[IMP_TAIL_STEPS] = {0}, offset = -0.5F;
     double limit = pow(10, -1 - 8 * imp_random_uniform(random)), sum[IMP_TAIL_STEPS] = {0};
     int32_t largest = (int32_t)((int64_t)imp_random_below(random, 3U << 30) - (1 << 30));
-    float slope = (float)(25 / ((double)largest - INT32_MIN));
+    float slope = (float)(83 / ((double)largest - INT32_MIN));
     for (size_t i = 0; i < COUNT; i++)
         scores[i] = (int32_t)(largest - (int64_t)((double)((int64_t)largest - INT32_MIN) *
                                                   imp_random_uniform(random) * 0.99));
     scores[COUNT / 3] = INT32_MIN;
-    kernels->nearest_shares(COUNT, scores, largest, slope, offset, (float)limit, share, tail);
+    size_t half = COUNT / 2, above = 0; /* a multiple of all lanes */
+    float most = (float)limit;
+    kernels->nearest_shares(half, scores, largest, slope, offset, (float)limit, most, share, tail);
+    size_t found = kernels->nearest_shares(COUNT - half, scores + half, largest, slope, offset,
+                                           (float)limit, most, share + half, tail);
     for (size_t i = 0; i < COUNT; i++) {
         double exact = exp(offset + (double)slope * ((double)scores[i] - largest));
         if (i == COUNT / 3)
             assert_true(share[i] == 0);
         else
-            assert_true(fabs(share[i] - exact) < 2e-5 * exact);
+            assert_true(fabs(share[i] - exact) < IMP_SHARE_ERROR * exact);
         for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
             sum[s] += (double)share[i] <= limit / (1U << s) ? (double)share[i] : 0;
     }
-    for (unsigned s = 0; s < IMP_TAIL_STEPS; s++)
+    for (unsigned s = 0; s < IMP_TAIL_STEPS; s++) {
         assert_true(fabs(tail[s] - sum[s]) < 1e-5 * sum[s] + 1e-30);
+        above += !(tail[s] <= most);
+    }
+    assert_int_equal(found, above);
 }
 
 /* Also of slots whose scores are as far apart as can be. */
@@ -427,52 +434,88 @@ static void check_maxima(imp_random *random, const imp_kernels *kernels)
     imp_release(number);
 }
 
-/* To the bit, over numbers of clusters that fill no vector, with clusters that are the same and
- * some that are as far away as can be. */
-static void test_log_densities(void **state)
+/* To the bit, of any number of points' fours, and with dimensions that fill no vector. */
+static void test_distances_in_fours(void **state)
 {
     (void)state;
-    enum { MOST = 40, D = 11 };
+    enum { MOST = 9, POINTS = 5, D = 37 };
+    imp_random random = imp_random_start(6, 0, 0);
+    for (size_t fours = 0; fours <= MOST; fours++)
+        for (size_t d = 1; d <= D; d += fours % 2 ? 7 : 5) {
+            double *means = draw(&random, (size_t)MOST * d, 3), distance[4 * MOST + ROOM];
+            float rows[POINTS * D];
+            uint32_t row[MOST], which[4 * MOST];
+            for (size_t j = 0; j < POINTS * d; j++)
+                rows[j] = (float)imp_random_normal(&random);
+            for (size_t i = 0; i < 4 * fours; i++) {
+                row[i / 4] = imp_random_below(&random, POINTS);
+                which[i] = imp_random_below(&random, MOST);
+            }
+            for (size_t v = 0; v < VARIANTS; v++) {
+                if (!variant(v))
+                    continue;
+                variant(v)->distances_in_fours(d, rows, row, means, which, fours, distance);
+                for (size_t i = 0; i < 4 * fours; i++)
+                    assert_true(distance[i] == imp_squared_distance(rows + row[i / 4] * d,
+                                                                    means + which[i] * d, d));
+            }
+            free(means);
+        }
+}
+
+/* To the bit, with clusters as far away as can be, of which none may be the nearest. */
+static void test_densities(void **state)
+{
+    (void)state;
+    enum { MOST = 70 };
     imp_random random = imp_random_start(5, 0, 0);
     for (size_t count = 0; count < MOST; count++) {
-        double *means = draw(&random, MOST * D, 3), offset = -3.7, divisor = 1.3;
-        _Alignas(64) double distance[MOST + ROOM], density[MOST + ROOM];
-        float x[D];
-        uint32_t which[MOST];
-        for (size_t j = 0; j < D; j++)
-            x[j] = (float)imp_random_normal(&random);
-        for (size_t i = 0; i < MOST; i++) {
-            which[i] = imp_random_below(&random, MOST);
-            for (size_t j = 0; j < D; j++) {
-                double *mean = &means[i * D + j];
-                *mean = i % 7 == 5 ? 1e200 : count % 3 == 0 && i % 4 == 2 ? x[j] : *mean;
-            }
-        }
+        double offset = -3.7, divisor = 1.3, most = -INFINITY;
+        _Alignas(64) double distance[MOST + ROOM] = {0}, density[MOST + 2 * ROOM];
+        size_t ties = 0, last = 0, first;
+        for (size_t i = 0; i < count; i++)
+            distance[i] = i % 7 == 5 || count % 5 == 4 ? INFINITY : imp_random_below(&random, 20);
         for (size_t v = 0; v < VARIANTS; v++) {
             if (!variant(v))
                 continue;
-            double most = -INFINITY;
-            for (size_t i = 0; i < MOST + ROOM; i++)
-                distance[i] = density[i] = 0;
-            size_t first, ties = 0, last = count,
-                          found = variant(v)->log_densities(D, x, means, which, count, offset,
-                                                            divisor, distance, density, &first);
+            variant(v)->densities(count, distance, offset, divisor, density);
             for (size_t i = 0; i < count; i++) {
-                double far = imp_squared_distance(x, means + which[i] * D, D);
-                assert_true(distance[i] == far);
-                assert_true(density[i] == (far < INFINITY ? offset - far / divisor : -DBL_MAX));
+                assert_true(density[i] ==
+                            (distance[i] < INFINITY ? offset - distance[i] / divisor : -DBL_MAX));
                 most = density[i] > most ? density[i] : most;
             }
+            ties = 0;
             for (size_t i = count; i-- > 0;)
                 if (density[i] == most) {
                     last = i;
                     ties++;
                 }
-            assert_int_equal(found, ties);
+            for (size_t i = count; i < MOST + 2 * ROOM; i++) /* is not looked at */
+                density[i] = most + 1;
+            assert_int_equal(variant(v)->largest(count, density, &first), ties);
             assert_true(count == 0 || first == last);
         }
-        free(means);
     }
+}
+
+/* Whatever the alignment and number of floats; no others are touched. */
+static void test_write_apart(void **state)
+{
+    (void)state;
+    enum { MOST = 100 };
+    _Alignas(64) float from[MOST], to[MOST + 2];
+    for (size_t i = 0; i < MOST; i++)
+        from[i] = (float)i;
+    for (size_t v = 0; v < VARIANTS; v++)
+        for (size_t begin = 1; variant(v) && begin < 20; begin++)
+            for (size_t count = 0; begin + count <= MOST; count++) {
+                for (size_t i = 0; i < MOST + 2; i++)
+                    to[i] = -1;
+                variant(v)->write_apart(count, from, to + begin);
+                for (size_t i = 0; i < MOST + 2; i++)
+                    assert_true(to[i] ==
+                                (i >= begin && i < begin + count ? (float)(i - begin) : -1));
+            }
 }
 
 static void test_scores(void **state)
@@ -494,7 +537,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),    cmocka_unit_test(test_shares),
         cmocka_unit_test(test_weighted_sum), cmocka_unit_test(test_add_rows),
-        cmocka_unit_test(test_scores),       cmocka_unit_test(test_log_densities),
+        cmocka_unit_test(test_scores),       cmocka_unit_test(test_distances_in_fours),
+        cmocka_unit_test(test_densities),    cmocka_unit_test(test_write_apart),
     };
     return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
 }

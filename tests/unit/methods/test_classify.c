@@ -89,12 +89,11 @@ typedef struct answers {
     size_t outcomes;
 } answers;
 
-static answers make_answers(const scene *s, bool open_set)
+static answers make_answers(size_t queries, size_t outcomes)
 {
-    size_t outcomes = s->way + open_set;
-    return (answers){{malloc(s->queries * sizeof(int32_t)),
-                      calloc(s->queries * outcomes + 1, sizeof(float)),
-                      malloc(s->queries * sizeof(float)), malloc(s->queries * sizeof(int32_t))},
+    return (answers){{malloc(queries * sizeof(int32_t)),
+                      calloc(queries * outcomes + 1, sizeof(float)),
+                      malloc(queries * sizeof(float)), malloc(queries * sizeof(int32_t))},
                      outcomes};
 }
 
@@ -116,42 +115,58 @@ static void check_probabilities(const float *found, const float *expected, size_
     assert_true(count == 0 || fabs(sum - 1) < 1e-5);
 }
 
-static void check_scene(imp_random *random, const scene *s, bool open_set)
+static void check_decisions(const imp_decisions *found, const imp_decisions *expected,
+                            size_t queries)
 {
-    imp_clusters clusters = {0};
-    make_clusters(random, s, &clusters);
-    float *x = make_queries(random, s, &clusters);
-    imp_point_source queries = imp_source_of_rows(x, s->queries, s->d);
-    answers expected = make_answers(s, open_set), found = make_answers(s, open_set),
-            again = make_answers(s, open_set);
-    size_t *best = malloc((s->way + 1) * sizeof *best);
-    double *score = malloc((s->way + 1) * sizeof *score);
-    for (size_t i = 0; i < s->queries; i++) {
-        imp_best_clusters(&clusters, s->way, x + i * s->d, best, score);
-        imp_decide(&clusters, s->way, open_set, x + i * s->d, best, score, i, &expected.decisions);
+    size_t bytes = queries * sizeof(int32_t);
+    assert_memory_equal(found->label, expected->label, bytes);
+    assert_memory_equal(found->cluster, expected->cluster, bytes);
+    assert_memory_equal(found->distance, expected->distance, bytes);
+}
+
+static void check_queries(const imp_clusters *clusters, size_t way, bool open_set, const float *x,
+                          size_t count)
+{
+    size_t d = clusters->dimensions, outcomes = way + open_set;
+    imp_point_source queries = imp_source_of_rows(x, count, d);
+    answers expected = make_answers(count, outcomes), found = make_answers(count, outcomes),
+            again = make_answers(count, outcomes);
+    size_t *best = malloc((way + 1) * sizeof *best);
+    double *score = malloc((way + 1) * sizeof *score);
+    for (size_t i = 0; i < count; i++) {
+        imp_best_clusters(clusters, way, x + i * d, best, score);
+        imp_decide(clusters, way, open_set, x + i * d, best, score, i, &expected.decisions);
     }
-    assert_int_equal(
-        imp_decide_all(&clusters, s->way, open_set, &queries, 3, &found.decisions, NULL), IMP_OK);
-    size_t bytes = s->queries * sizeof(int32_t);
-    assert_memory_equal(found.decisions.label, expected.decisions.label, bytes);
-    assert_memory_equal(found.decisions.cluster, expected.decisions.cluster, bytes);
-    assert_memory_equal(found.decisions.distance, expected.decisions.distance, bytes);
-    for (size_t i = 0; i < s->queries; i++)
-        check_probabilities(found.decisions.probability + i * found.outcomes,
-                            expected.decisions.probability + i * found.outcomes, found.outcomes);
+    assert_int_equal(imp_decide_all(clusters, way, open_set, &queries, 3, &found.decisions, NULL),
+                     IMP_OK);
+    check_decisions(&found.decisions, &expected.decisions, count);
+    for (size_t i = 0; i < count; i++)
+        check_probabilities(found.decisions.probability + i * outcomes,
+                            expected.decisions.probability + i * outcomes, outcomes);
     /* the same bits on another number of threads, and nothing that is not wanted */
-    assert_int_equal(
-        imp_decide_all(&clusters, s->way, open_set, &queries, 1, &again.decisions, NULL), IMP_OK);
+    assert_int_equal(imp_decide_all(clusters, way, open_set, &queries, 1, &again.decisions, NULL),
+                     IMP_OK);
     assert_memory_equal(found.decisions.probability, again.decisions.probability,
-                        s->queries * found.outcomes * sizeof(float));
+                        count * outcomes * sizeof(float));
+    imp_decisions without = again.decisions;
+    without.probability = NULL;
+    assert_int_equal(imp_decide_all(clusters, way, open_set, &queries, 1, &without, NULL), IMP_OK);
+    check_decisions(&without, &expected.decisions, count);
     assert_int_equal(
-        imp_decide_all(&clusters, s->way, open_set, &queries, 1, &(imp_decisions){0}, NULL),
-        IMP_OK);
+        imp_decide_all(clusters, way, open_set, &queries, 1, &(imp_decisions){0}, NULL), IMP_OK);
     free(best);
     free(score);
     free_answers(&expected);
     free_answers(&found);
     free_answers(&again);
+}
+
+static void check_scene(imp_random *random, const scene *s, bool open_set)
+{
+    imp_clusters clusters = {0};
+    make_clusters(random, s, &clusters);
+    float *x = make_queries(random, s, &clusters);
+    check_queries(&clusters, s->way, open_set, x, s->queries);
     free(x);
     imp_clusters_release(&clusters);
 }
@@ -191,6 +206,100 @@ static void test_many_as_one_by_one(void **state)
         for (int open_set = 0; open_set < 2; open_set++)
             for (int round = 0; round < (scenes[i].queries > 5000 ? 1 : 4); round++)
                 check_scene(&random, &scenes[i], open_set);
+}
+
+/* A cluster with a density of its own: its variance, and the log of its prior. */
+static double *add_cluster(imp_clusters *clusters, int32_t label, double sigma, double log_prior)
+{
+    assert_int_equal(imp_clusters_add(clusters, label, 1, NULL, NULL), IMP_OK);
+    imp_clusters_set_density(clusters, clusters->count - 1, sigma, log_prior);
+    return imp_clusters_mean(clusters, clusters->count - 1);
+}
+
+/* Clusters without a column may be nearer than all that have one, or of a class whose other
+ * clusters matter as well. */
+static void test_strays(void **state)
+{
+    (void)state;
+    enum { QUERIES = 1000, D = 2 };
+    imp_random random = imp_random_start(24, 0, 0);
+    imp_clusters clusters = {0};
+    imp_clusters_restart(&clusters, D);
+    for (int32_t c = 0; c < 40; c++) {
+        double *mean = add_cluster(&clusters, c % 5, 0.1, 0);
+        for (size_t j = 0; j < D; j++)
+            mean[j] = imp_random_normal(&random);
+    }
+    double *stray = add_cluster(&clusters, 2, 0.1, 0);
+    stray[0] = 9.2;
+    stray[1] = 0;
+    float x[QUERIES * D];
+    for (size_t i = 0; i < QUERIES; i++) {
+        bool near = i % 50 == 7;
+        x[i * D] =
+            (float)(near ? 7 + 1.6 * imp_random_uniform(&random) : imp_random_normal(&random));
+        x[i * D + 1] = near ? 0 : (float)imp_random_normal(&random);
+    }
+    for (int open_set = 0; open_set < 2; open_set++)
+        check_queries(&clusters, 5, open_set, x, QUERIES);
+    imp_clusters_release(&clusters);
+
+    static const scene scenes[] = {
+        {363, 1, 179, 42, 0.32, 0.64, 1.5, 1, 0.75, 116, false},
+        {606, 4, 400, 37, 0.24, 125, 1924, 2.7e7, 0, 196, false},
+        {620, 4, 61, 31, 0.65, 8.3, 0, 2e-3, 0, 678, false},
+    };
+    for (size_t i = 0; i < 30; i++)
+        check_scene(&random, &scenes[i % 3], i % 2);
+}
+
+/* Of two variances that nearly agree, with scores so rough that shares within their error are too
+ * small for a float. */
+static void test_shares_too_small(void **state)
+{
+    (void)state;
+    enum { QUERIES = 2000 };
+    imp_random random = imp_random_start(25, 0, 0);
+    float x[QUERIES];
+    for (size_t i = 0; i < QUERIES; i++)
+        x[i] = i < QUERIES / 2 ? (float)((imp_random_uniform(&random) - 0.5) * 3.2e-5)
+               : i % 2         ? 0.5F
+                               : -0.5F;
+    for (double error = 70; error <= 112; error += 3) {
+        imp_clusters clusters = {0};
+        imp_clusters_restart(&clusters, 1);
+        double sigma = 1.64e-5 / error;
+        for (int c = 0; c < 40; c++)
+            *add_cluster(&clusters, 0, c < 20 ? sigma : sigma * (1 + 1e-9), 0) =
+                (c < 20 ? 1 : -1) * (1 + 0.0005 * (c % 20));
+        for (int open_set = 0; open_set < 2; open_set++)
+            check_queries(&clusters, 1, open_set, x, QUERIES);
+        imp_clusters_release(&clusters);
+    }
+}
+
+/* Variances and priors so large that rounding to double decides between clusters. */
+static void test_densities_that_round(void **state)
+{
+    (void)state;
+    enum { QUERIES = 600, D = 5 };
+    imp_random random = imp_random_start(26, 0, 0);
+    float x[QUERIES * D];
+    for (size_t i = 0; i < QUERIES * D; i++)
+        x[i] = (float)imp_random_normal(&random);
+    for (double power = 6; power <= 20; power += 2)
+        for (int prior = 0; prior < 2; prior++) {
+            imp_clusters clusters = {0};
+            imp_clusters_restart(&clusters, D);
+            for (int32_t c = 0; c < 60; c++) {
+                double *mean = add_cluster(&clusters, c % 20, prior ? 1 : pow(10, power),
+                                           prior ? -pow(10, power) : 0);
+                for (size_t j = 0; j < D; j++)
+                    mean[j] = imp_random_normal(&random);
+            }
+            check_queries(&clusters, 20, false, x, QUERIES);
+            imp_clusters_release(&clusters);
+        }
 }
 
 /* Every cluster that is wanted has one column or is a stray, a slot is of one class, and no group
@@ -257,7 +366,7 @@ static void test_memory_runs_out(void **state)
     make_clusters(&random, &s, &clusters);
     float *x = make_queries(&random, &s, &clusters);
     imp_point_source queries = imp_source_of_rows(x, s.queries, s.d);
-    answers a = make_answers(&s, false);
+    answers a = make_answers(s.queries, s.way);
     failing_allocator memory = {0};
     while (failing_allocator_next(&memory))
         failing_allocator_expect(
@@ -283,6 +392,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_as_one_by_one),
+        cmocka_unit_test(test_strays),
+        cmocka_unit_test(test_shares_too_small),
+        cmocka_unit_test(test_densities_that_round),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_the_chosen_is_the_first_largest),
         cmocka_unit_test(test_memory_runs_out),
