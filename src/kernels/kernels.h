@@ -37,7 +37,6 @@ enum {
 #define IMP_ROW_ROUNDING 0.01  /* float rounding of a row, in steps, beyond what is reported */
 #define IMP_BYTE_ROUNDING 1e-4 /* the same of each coordinate of a byte row */
 #define IMP_SHARE_ERROR 3e-5   /* relative, of nearest_shares() */
-
 #define IMP_LEAST_SCORE                                                      \
     (INT32_MIN + 256) /* centers score higher, places without a center lower \
                        */
@@ -335,13 +334,12 @@ typedef struct imp_kernels {
                                double *distances);
 
     /* density[i] = offset - distance[i] / divisor, but no less than -DBL_MAX, to the same bits in
-     * every variant. Both arrays are aligned to 64 bytes and have room for a multiple of `lanes`.
-     */
+     * every variant. Both are aligned to 64 bytes and have room for a multiple of `lanes`. */
     void (*densities)(size_t count, const double *distance, double offset, double divisor,
                       double *density);
 
     /* How many of the values, none of which is NaN, are the largest; *first is the first of these.
-     * twice `lanes` more than `count` can be read. */
+     * Twice `lanes` more than `count` can be read. */
     size_t (*largest)(size_t count, const double *value, size_t *first);
 
     /* share[i] = exp(score[i] - most), where no exponent is above 80, to a few units in the last
@@ -352,7 +350,7 @@ typedef struct imp_kernels {
      * that of `chosen`. */
     size_t (*scale_shares)(size_t count, const float *share, size_t chosen, float *scaled);
 
-    /* Copies floats that will not be read soon, past the caches where processors can. */
+    /* Copies floats that will not be read soon, past the caches where the processor can do so. */
     void (*write_apart)(size_t count, const float *from, float *to);
 
     /* Softmax in double precision, in place; `most` is the largest score. */

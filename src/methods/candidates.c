@@ -28,12 +28,8 @@ static const double tolerance = 8e-7;
 /* Of a log density in double precision, relative to the largest of its terms; rather too large. */
 static const double rounding = 16 * DBL_EPSILON;
 
+/* fmax() would be a call, and has to handle NaN. */
 static inline double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static size_t larger_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -101,7 +97,8 @@ enum { ROOMS = 11 };
  * whole vectors, and up to four of them at a time. */
 static size_t room_of_one(const imp_contest *contest)
 {
-    return larger_size(contest->clusters->count, contest->slots) + TOGETHER +
+    size_t clusters = contest->clusters->count, slots = contest->slots;
+    return (clusters > slots ? clusters : slots) + TOGETHER +
            4 * contest->columns.frame.kernels->lanes;
 }
 

@@ -76,7 +76,7 @@ static void score_candidates(const imp_contest *contest, workspace *w)
 static imp_decision decide(const imp_contest *contest, const workspace *w, const imp_query *q,
                            double *most)
 {
-    const double *density = w->density + q->first;
+    const double *density = w->density + q->first, *distance = w->distance + q->first;
     const uint32_t *cluster = w->found.cluster + q->first, *class = w->found.class + q->first;
     size_t first, ties = contest->columns.frame.kernels->largest(q->count, density, &first);
     imp_decision made = {.cluster = IMP_NO_CLUSTER};
@@ -84,7 +84,7 @@ static imp_decision decide(const imp_contest *contest, const workspace *w, const
     for (size_t i = first; i < q->count && (i == first || ties > 1); i++)
         if (density[i] == density[first] && (i == first || class[i] < made.class ||
                                              (class[i] == made.class && cluster[i] < made.cluster)))
-            made = (imp_decision){class[i], cluster[i], w -> distance[q->first + i]};
+            made = (imp_decision){class[i], cluster[i], distance[i]};
     return made;
 }
 
